@@ -1,0 +1,43 @@
+// The glossary: types and words that every layer shares.
+//
+//   block    memory a program asked for and has not given back: start, size, site
+//   kind     which allocator it came from (heap, mmap, device, ...)
+//   frame    one return address (native) or one line of Python
+//   stack    a chain of frames; kept as a tree, so that equal outer parts are stored once
+//   site     one (stack, kind); everything is counted per site
+//   root     memory that keeps blocks alive without being a block itself
+//   direct   a leaked block that no other leaked block points to; indirect: one does
+//   peak     the moment with the most live bytes; epoch: the span between two peaks
+#ifndef HT_WORDS_H
+#define HT_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "file_format.h" // enum ht_kind
+
+// A site's number. 0 is no site at all (in the live map: no block known there).
+typedef struct {
+  uint32_t value;
+} site_id;
+
+// A node of the stack tree. 0 is the root, above the outermost frame.
+typedef struct {
+  uint32_t value;
+} node_id;
+
+// A live block as the live map knows it.
+struct block {
+  uintptr_t start;
+  size_t size_bytes; // what the program asked for
+  site_id site;
+};
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define HT_EXPORT __attribute__((visibility("default")))
+#define HT_NOINLINE __attribute__((noinline))
+#define HT_INLINE static inline __attribute__((always_inline))
+
+#endif
