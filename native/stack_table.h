@@ -1,0 +1,38 @@
+// Interned frames and stacks. A stack is a path in a tree: a node has a parent (the next frame out) and a frame.
+#ifndef HT_STACK_TABLE_H
+#define HT_STACK_TABLE_H
+
+#include "words.h"
+
+// A native frame as interned: the module it was in when first seen (modules.h) and the address in it; a frame of
+// another language as its front end interned it.
+struct frame {
+  uint32_t kind;   // enum ht_frame_kind
+  uint32_t module; // index in the module table; UINT32_MAX: none. Python: string id of the function
+  uint64_t value;  // address in the ELF file (run-time address without a module). Python: string id of file << 32 | line
+};
+struct node {
+  uint32_t parent, frame;
+};
+
+extern struct frame *frame_table;
+extern uint32_t frame_count; // [1, frame_count)
+extern struct node *node_table;
+extern uint32_t node_count; // [1, node_count); 0 is the root
+
+#define FRAME_TRUNCATED 1u // the frame `[truncated]`
+
+bool stack_table_init(void);
+// All three: the caller holds site_lock. 0 when the table is full.
+uint32_t frame_intern_locked(const struct frame *frame);
+// `return_address`: after the call; `exact`: the frame was interrupted there (signal), so the address is its own.
+uint32_t frame_native_locked(uintptr_t return_address, bool exact);
+uint32_t node_intern_locked(uint32_t parent, uint32_t frame);
+
+// Strings of other front ends (Python names); stable ids, deduplicated. 0 is "". Caller holds site_lock.
+uint32_t string_intern_locked(const char *text, size_t bytes);
+const char *string_at(uint32_t id);
+extern uint32_t string_bytes; // ids are offsets into one blob of this many bytes
+extern char *string_blob;
+
+#endif
