@@ -6,36 +6,61 @@
 #ifndef HT_CORE_H
 #define HT_CORE_H
 
+#include "sampler.h"
 #include "thread.h"
 #include "words.h"
 
-// Where a hook was entered: the slot that holds its return address, and the caller's frame pointer.
-struct hook_frame {
-  uintptr_t slot;
-  uintptr_t rbp;
-};
-// In the hook function itself (compiled with frame pointers): [rbp] is the caller's rbp, [rbp + 8] the slot.
+// In the hook function itself (everything is compiled with frame pointers): [rbp] is the caller's rbp, [rbp + 8] the
+// slot of the return address.
 #define HOOK_FRAME()                                                                                                   \
   ((struct hook_frame){(uintptr_t)__builtin_frame_address(0) + 8, *(uintptr_t *)__builtin_frame_address(0)})
 
 void ht_alloc(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame);
 void ht_free(struct thread *thread, void *block);
-// realloc in two halves.
+
+// realloc in two halves around the real call. `begin` returns false when `old` is not known.
 bool ht_move_begin(struct thread *thread, void *old, struct block *taken);
 void ht_move_end(struct thread *thread, const struct block *taken, void *block, size_t size_bytes,
-                 struct hook_frame frame, bool succeeded);
+                 struct hook_frame frame);
+void ht_move_failed(struct thread *thread, const struct block *taken);
 
-// Blocks of other kinds that live in the same live map (Python's big objects): the site is made by the caller.
-site_id ht_site(struct thread *thread, enum ht_kind kind, struct hook_frame frame);
+// Blocks of other kinds that live in the same live map (Python's big objects), at a site that the caller made.
 void ht_alloc_at(struct thread *thread, void *block, size_t size_bytes, site_id site);
 
-// Ranges.
-void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, struct hook_frame frame);
+// Ranges. `protection` as mmap's; the range's length is rounded up to pages.
+void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t range_flags,
+            struct hook_frame frame);
 void ht_unmap(struct thread *thread, uintptr_t start, size_t size_bytes);
+void ht_protect(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, struct hook_frame frame);
+void ht_remap(struct thread *thread, uintptr_t old_start, size_t old_bytes, uintptr_t start, size_t size_bytes,
+              struct hook_frame frame);
+void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes);
 
-// Python lines for native sites: asked once for each native stack capture when set. Returns 0 for none.
-typedef uint64_t (*ht_frame_source)(void);
+// Python lines for native sites: when set, asked once for each recorded native allocation; returns a frame of the
+// frame table (stack_table.h), 0 for none. Runs inside the hook: no allocation, no lock of the program's.
+typedef uint32_t (*ht_frame_source)(void);
 void ht_set_frame_source(ht_frame_source source);
+
+// Inside a hook of one's own (pyhooks): nothing of what signal handlers do meanwhile is lost.
+HT_INLINE void ht_hook_begin(struct thread *thread) {
+  thread->in_hook = 1;
+  __asm__ volatile("" ::: "memory");
+}
+// From a signal handler inside a hook: `function(argument)` once the hook is over.
+void ht_call_after_hook(struct thread *thread, void (*function)(int), int argument);
+void ht_deferred_run(struct thread *thread);
+HT_INLINE void ht_hook_end(struct thread *thread) {
+  __asm__ volatile("" ::: "memory");
+  thread->in_hook = 0;
+  if (unlikely(thread->deferred_used)) ht_deferred_run(thread);
+}
+// A call that ended in a new block (`block`, 0: none): temporaries and the sampler's budget.
+void ht_sample(struct thread *thread);
+HT_INLINE void ht_called(struct thread *thread, uintptr_t block, size_t size_bytes) {
+  thread->last_block = block;
+  thread->sample_budget -= (int64_t)(size_bytes + SAMPLE_CALL_BYTES);
+  if (unlikely(thread->sample_budget < 0)) ht_sample(thread);
+}
 
 // A second source of blocks for the leak scan (Python's small objects). World parked.
 struct block_source {
@@ -58,5 +83,8 @@ const struct block_source *ht_block_source(void);
 // into sites.
 void ht_add_report_hook(void (*hook)(void));
 void ht_report_hooks_run(void);
+// In the fork child, e.g. to disown what front ends counted.
+void ht_add_fork_hook(void (*hook)(void));
+void ht_fork_hooks_run(void);
 
 #endif

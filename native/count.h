@@ -25,14 +25,14 @@ struct gauge_share {
 
 // Per-thread deltas of one site (with several threads only).
 struct count_entry {
-  uint32_t site;
+  uint32_t site; // 0: empty
   uint32_t epoch;
   uint32_t allocations, frees, temporaries;
   int32_t peak_blocks_saved;
   uint64_t allocated_bytes, freed_bytes;
   int64_t peak_bytes_saved;
 };
-#define COUNT_ENTRIES 128 // power of two; a direct-mapped cache, 6 KiB a thread
+#define COUNT_ENTRIES 128u // power of two; a direct-mapped cache, 6 KiB a thread
 
 #define SIZE_CLASSES 48 // powers of two from 8 up
 struct size_count {
@@ -40,9 +40,10 @@ struct size_count {
 };
 
 struct kind_count {
-  uint64_t allocations, frees, temporaries, allocated_bytes, freed_bytes;
+  uint64_t allocations, frees, temporaries, allocated_bytes;
 };
 
+// A thread's counters. Only the thread itself writes them (but for bounds, under LOCK_RANK_PEAK).
 struct count {
   struct gauge_share shares[GAUGE_COUNT];
   struct kind_count kinds[HT_KIND_COUNT];
@@ -52,20 +53,123 @@ struct count {
 
 struct gauge {
   int64_t peak_bytes;
-  int64_t bounds_bytes; // the sum of all shares' bounds
-  uint64_t peak_tsc;
-  int open; // read without the lock by every free
+  uint64_t peak_tsc;   // of the commit
+  int open;            // the total is rising: the next free commits; read without the lock
+  int64_t bounds_bytes;// the sum of all bounds, while closed at most peak_bytes
 };
 extern struct gauge gauge_table[GAUGE_COUNT];
 extern uint32_t count_epoch;
+extern bool count_many_threads; // per-thread deltas are in use; thread.c sets it before a second thread runs
 
-struct thread;
-// One allocation or free of `size_bytes` at `site`. Inside a hook of `thread`.
-void count_alloc(struct thread *thread, site_id site, enum ht_kind kind, size_t size_bytes);
-void count_free(struct thread *thread, site_id site, enum ht_kind kind, size_t size_bytes, bool temporary);
-// For front ends that keep their own per-site counters (pyhooks): totals, sizes and peaks only.
-void count_alloc_totals(struct thread *thread, enum ht_kind kind, size_t size_bytes);
-void count_free_totals(struct thread *thread, enum ht_kind kind, size_t size_bytes);
+void gauge_over_bound(struct count *count, int gauge);
+void gauge_commit(int gauge);
+void count_entry_evict(struct count_entry *entry, uint32_t site);
+
+HT_INLINE int size_class(size_t size_bytes) {
+  return size_bytes <= 8 ? 0 : 61 - __builtin_clzll(size_bytes - 1);
+}
+
+HT_INLINE void gauge_add(struct count *count, int gauge, size_t size_bytes) {
+  struct gauge_share *share = &count->shares[gauge];
+  share->live_bytes += (int64_t)size_bytes;
+  if (unlikely(share->live_bytes > share->bound_bytes)) gauge_over_bound(count, gauge);
+}
+
+HT_INLINE void gauge_subtract(struct count *count, int gauge, size_t size_bytes) {
+  struct gauge_share *share = &count->shares[gauge];
+  // A share over its bound has grown while another thread's commit was looking: that must be seen before it shrinks.
+  if (unlikely(gauge_table[gauge].open | (share->live_bytes > share->bound_bytes))) gauge_commit(gauge);
+  share->live_bytes -= (int64_t)size_bytes;
+}
+
+// Totals, sizes and peaks, for front ends that count sites themselves.
+HT_INLINE void count_alloc_totals(struct count *count, enum ht_kind kind, size_t size_bytes) {
+  struct kind_count *totals = &count->kinds[kind];
+  totals->allocations++;
+  totals->allocated_bytes += size_bytes;
+  struct size_count *sizes = &count->sizes[size_class(size_bytes)];
+  sizes->allocations++;
+  sizes->bytes += size_bytes;
+  gauge_add(count, (int)kind, size_bytes);
+  gauge_add(count, GAUGE_ALL, size_bytes);
+}
+
+// Part of a block is given back; the block lives on (a mapping that shrinks).
+HT_INLINE void count_shrink_totals(struct count *count, enum ht_kind kind, size_t size_bytes) {
+  gauge_subtract(count, (int)kind, size_bytes);
+  gauge_subtract(count, GAUGE_ALL, size_bytes);
+}
+
+// The part of a free that must come before the site's counter is touched (the commit starts a new epoch).
+HT_INLINE void count_free_totals(struct count *count, enum ht_kind kind, size_t size_bytes, bool temporary) {
+  struct kind_count *totals = &count->kinds[kind];
+  totals->frees++;
+  totals->temporaries += temporary;
+  gauge_subtract(count, (int)kind, size_bytes);
+  gauge_subtract(count, GAUGE_ALL, size_bytes);
+}
+
+// What the site held before the first change in this epoch is what it held at the peak.
+HT_INLINE void site_touch(struct site *site) {
+  uint32_t epoch = __atomic_load_n(&count_epoch, __ATOMIC_RELAXED);
+  if (likely(site->epoch == epoch)) return;
+  site->peak_bytes_saved = site->allocated_bytes - site->freed_bytes;
+  site->peak_blocks_saved = (uint32_t)(site->allocations - site->frees);
+  site->epoch = epoch;
+}
+
+HT_INLINE struct count_entry *count_entry_of(struct count *count, site_id site) {
+  struct count_entry *entry = &count->entries[site.value & (COUNT_ENTRIES - 1)];
+  if (unlikely(entry->site != site.value)) count_entry_evict(entry, site.value);
+  uint32_t epoch = __atomic_load_n(&count_epoch, __ATOMIC_RELAXED);
+  if (unlikely(entry->epoch != epoch)) {
+    entry->peak_bytes_saved = (int64_t)(entry->allocated_bytes - entry->freed_bytes);
+    entry->peak_blocks_saved = (int32_t)(entry->allocations - entry->frees);
+    entry->epoch = epoch;
+  }
+  return entry;
+}
+
+// One allocation or free of `size_bytes` at `site`. Inside a hook of the thread that `count` belongs to.
+HT_INLINE void count_alloc(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes) {
+  if (unlikely(count_many_threads)) {
+    struct count_entry *entry = count_entry_of(count, site);
+    entry->allocations++;
+    entry->allocated_bytes += size_bytes;
+  } else {
+    struct site *counters = site_at(site);
+    site_touch(counters);
+    counters->allocations++;
+    counters->allocated_bytes += size_bytes;
+  }
+  count_alloc_totals(count, kind, size_bytes);
+}
+
+HT_INLINE void count_free(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes, bool temporary) {
+  count_free_totals(count, kind, size_bytes, temporary);
+  if (unlikely(count_many_threads)) {
+    struct count_entry *entry = count_entry_of(count, site);
+    entry->frees++;
+    entry->freed_bytes += size_bytes;
+    entry->temporaries += temporary;
+    return;
+  }
+  struct site *counters = site_at(site);
+  site_touch(counters);
+  counters->frees++;
+  counters->freed_bytes += size_bytes;
+  counters->temporaries += temporary;
+}
+
+HT_INLINE void count_shrink(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes) {
+  count_shrink_totals(count, kind, size_bytes);
+  if (count_many_threads) {
+    count_entry_of(count, site)->freed_bytes += size_bytes;
+  } else {
+    site_touch(site_at(site));
+    site_at(site)->freed_bytes += size_bytes;
+  }
+}
 
 // ---- reading, at report or sampling time
 
@@ -79,8 +183,12 @@ struct site_figures {
 void count_settle(void);
 // A site's figures after count_settle.
 void count_site_figures(site_id site, struct site_figures *figures);
-// Live bytes of one site without folding (racy by a call or two; for the timeline).
-int64_t count_site_live(site_id site);
+// Live bytes of the sites [0, count) without folding (racy by a call or two; for the timeline).
+void count_sites_live(int64_t *live_bytes, uint32_t count);
+// Totals of a kind over all threads, living and gone.
+struct kind_count count_kind_total(enum ht_kind kind);
+struct size_count count_size_total(int size_class);
+// In the fork child: everything so far is the parent's.
 void count_fork_child(void);
 struct lock *count_lock(void);
 

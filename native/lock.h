@@ -11,12 +11,14 @@
 
 enum lock_rank {
   LOCK_RANK_REPORT,  // one report at a time
+  LOCK_RANK_STARTS,  // arguments of threads being born
   LOCK_RANK_SAMPLE,  // the timeline
   LOCK_RANK_RANGES,  // the map of mmap blocks
   LOCK_RANK_THREADS, // the list of threads
   LOCK_RANK_PEAK,    // the peaks
   LOCK_RANK_SITES,   // new sites, nodes, frames
-  LOCK_RANK_RULES,   // new unwind rules and modules
+  LOCK_RANK_RULES,   // new unwind rules
+  LOCK_RANK_MODULES, // new modules
   LOCK_RANK_BIG,     // the live map's side table
   LOCK_RANK_SYS,     // own memory
   LOCK_RANK_COUNT,

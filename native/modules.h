@@ -23,7 +23,7 @@ extern uint32_t module_generation;
 
 bool module_init(void);
 // The current module holding `pc`, noted now if it is new; UINT32_MAX: none (JIT code). Lock-free for known ones;
-// takes LOCK_RANK_RULES for new ones. Uses _dl_find_object (glibc 2.35, lock-free) or a table made by
+// takes LOCK_RANK_MODULES for new ones. Uses _dl_find_object (glibc 2.35, lock-free) or a table made by
 // dl_iterate_phdr at start-up on 2.34.
 uint32_t module_of(uintptr_t pc);
 // At report time, outside hooks, not parked: notes every loaded module and marks those that are gone.

@@ -21,6 +21,7 @@ struct site {
 };
 _Static_assert(sizeof(struct site) == 64, "a site is one cache line");
 
+#define LIVE_MAP_SITE_BITS 26 // what an entry of the live map has room for
 #define SITE_SIGNAL 1u   // site of records made for a signal handler inside a hook: no stack
 #define SITE_OVERFLOW 2u // site of everything once the table is full
 #define SITE_FIRST 3u

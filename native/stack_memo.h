@@ -1,20 +1,121 @@
 // The unchanged-stack check: what a thread's stack looked like at its last allocation, so that the next one only
-// walks the frames that are new. docs/how-it-works.md explains the induction that makes this exact.
+// walks frames that are new.
+//
+// The record holds, for each frame, the slot its return address was read from and the value. A frame's slot, return
+// address and rbp determine by the unwind rules (rules.h) where the next frame out has its slot. So when a walk
+// meets a recorded frame with the same three and all recorded slots further out still hold their values (and those
+// saved rbp words that some rule depends on), the rules would give the same frames again: by induction the rest of
+// the stack is unchanged, and nothing needs to be walked.
+//
+//   record   [0] outermost known ........ [count-1] innermost
+//                       |<--- window: the `depth` innermost frames; only they are checked and make the site --->|
 #ifndef HT_STACK_MEMO_H
 #define HT_STACK_MEMO_H
 
+#include "modules.h"
+#include "site.h"
 #include "words.h"
 
-struct memo_frame;
-struct memo_check;
+// Where a hook was entered: the slot that holds its return address, and the caller's rbp.
+struct hook_frame {
+  uintptr_t slot;
+  uintptr_t rbp;
+};
+
+struct memo_slot {
+  uintptr_t slot, value; // the value is the return address
+};
+
+struct memo_info {
+  uint64_t sum;          // polynomial hash of the return addresses from [0] to here
+  uintptr_t rbp;         // rbp on returning to the return address
+  uint32_t rbp_distance; // rbp was reloaded from slot - this; 0: unchanged by the frame inside
+  uint32_t node;         // stack_table.h; 0: not interned yet
+  uint32_t checks;       // entries of `checks` that belong to frames further out
+  uint8_t rbp_matters;   // a rule further out depends on this rbp
+  uint8_t uses_rbp;      // the rule for this return address does
+  uint8_t odd;           // MEMO_*
+  uint8_t padding;
+};
+#define MEMO_INTERRUPTED 1 // reached through a signal frame: the address is exact
+#define MEMO_GENERAL 2     // reached by a general rule: see memo_odd
+
+// Frames reached by a general rule: what the plain case derives from the slot.
+struct memo_odd {
+  uintptr_t rsp, cfa_slot, rbp_slot; // 0: none
+};
+
+// A word besides the return addresses that must not change, and the frame it belongs to.
+struct memo_check {
+  uintptr_t address, value;
+  uint32_t frame;
+};
+
+struct memo_walked {
+  uintptr_t slot, value, rbp;
+  uint32_t rbp_distance;
+  uint8_t uses_rbp, odd;
+};
+
+struct memo_arrays; // stack_memo.c
 
 struct stack_memo {
   // The innermost frame as found last, compared first.
-  uintptr_t top_slot, top_return;
-  uintptr_t top_rbp;
+  uintptr_t top_slot, top_value, top_rbp;
   uint64_t top_hash;
-  uint32_t top_site[2]; // sites of the last stack: heap, mmap
-  struct memo_frame *frames; // own memory, outermost first
+  uint32_t count, window_start, top_checks, window_checks;
+  uint32_t generation;
+  uint8_t top_rbp_matters;
+  bool complete;       // [0] is the outermost frame there is
+  bool foreign;        // the record has frames outside the thread's own stack
+  bool seen_foreign;   // during this walk
+  uint64_t site_keys[2];
+  site_id sites[2];    // of site_keys: the last heap and the last other stack
+  struct memo_slot *frames;
+  struct memo_arrays *arrays;
+  uintptr_t stack_low, stack_high;     // the thread's own stack, [low, high); 0, 0: unknown
+  uintptr_t foreign_low, foreign_high; // pages of another stack found readable
 };
+
+extern uint32_t stack_depth; // frames kept
+extern uint64_t stack_unknown_rules; // walks that ended early since a rule could not be expressed
+
+void stack_memo_init(uint32_t depth);
+void stack_memo_reset(struct stack_memo *memo);
+// Walks what is new and updates the record. Returns the window's hash.
+uint64_t stack_memo_walk(struct stack_memo *memo, struct hook_frame frame);
+site_id stack_memo_site_slow(struct stack_memo *memo, uint64_t key, int slot, enum ht_kind kind, uint32_t line_frame);
+// The checking mode: the frames of the window, innermost first; returns how many.
+uint32_t stack_memo_frames(const struct stack_memo *memo, uintptr_t *return_addresses, uint32_t capacity);
+
+HT_INLINE bool stack_memo_unchanged(const struct stack_memo *memo) {
+  const struct memo_slot *first = memo->frames + memo->window_start, *at = memo->frames + memo->count - 1;
+  while (at > first) {
+    at--;
+    if (unlikely(*(uintptr_t *)at->slot != at->value)) return false;
+  }
+  return true;
+}
+
+bool stack_memo_checks_hold(const struct stack_memo *memo);
+
+// The stack that ends in `frame`, as a hash.
+HT_INLINE uint64_t stack_memo_hash(struct stack_memo *memo, struct hook_frame frame) {
+  if (likely(memo->top_slot == frame.slot && memo->top_value == *(uintptr_t *)frame.slot &&
+             (memo->top_rbp == frame.rbp || !memo->top_rbp_matters) && memo->generation == module_generation) &&
+      !memo->foreign && stack_memo_unchanged(memo) &&
+      (likely(memo->top_checks == memo->window_checks) || stack_memo_checks_hold(memo)))
+    return memo->top_hash;
+  return stack_memo_walk(memo, frame);
+}
+
+// The site of that stack. `line_frame`: a frame of another language that belongs to it (frame table), 0: none.
+HT_INLINE site_id stack_memo_site(struct stack_memo *memo, struct hook_frame frame, enum ht_kind kind,
+                                  uint32_t line_frame) {
+  uint64_t key = stack_memo_hash(memo, frame) + kind * 0xA24BAED4963EE407ull + line_frame * 0x9FB21C651E98DF25ull;
+  int slot = kind != HT_KIND_HEAP;
+  if (likely(memo->site_keys[slot] == key)) return memo->sites[slot];
+  return stack_memo_site_slow(memo, key, slot, kind, line_frame);
+}
 
 #endif

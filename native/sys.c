@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "lock.h"
@@ -89,6 +90,12 @@ bool sys_own_contains(uintptr_t address) {
 size_t sys_own_bytes(void) { return own_bytes; }
 
 struct lock *sys_lock(void) { return &own_lock; }
+
+size_t sys_address_space_share(void) {
+  struct rlimit limit;
+  if (sys_call4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) < 0 || limit.rlim_cur == RLIM_INFINITY) return 1ul << 40;
+  return limit.rlim_cur / 16;
+}
 
 // ---- process and time
 

@@ -5,7 +5,6 @@
 #define HT_THREAD_H
 
 #include "count.h"
-#include "lock.h"
 #include "stack_memo.h"
 #include "words.h"
 
@@ -19,33 +18,39 @@ enum thread_state {
 struct deferred_call {
   uintptr_t start;
   size_t size_bytes;
+  void (*call)(int argument); // DEFERRED_CALL: of heaptide's own handlers
   site_id site;
+  int argument; // protection of a mapping
   uint8_t operation; // enum deferred_operation
 };
-enum deferred_operation { DEFERRED_ALLOC, DEFERRED_FREE, DEFERRED_MAP, DEFERRED_UNMAP };
+enum deferred_operation { DEFERRED_ALLOC, DEFERRED_FREE, DEFERRED_MAP, DEFERRED_UNMAP, DEFERRED_CALL };
 #define DEFERRED_MAX 64 // beyond it calls are counted as unseen
 
 struct thread {
   // Written by the thread itself, read by others (peak, sampler, report).
-  uint8_t in_hook;      // 1: inside heaptide; signal handlers then defer their records
-  uint8_t suspended;    // 1: calls are passed through (heaptide's own calls; Python's allocator underneath its hooks)
+  uint8_t in_hook;      // inside heaptide: signal handlers then defer their records
+  uint8_t suspended;    // calls are passed through (heaptide's own; Python's allocator underneath its hooks)
   uint8_t state;        // enum thread_state, LOCK_RANK_THREADS
   uint8_t deferred_used;
   uint32_t tid;
-  uintptr_t last_block; // the block that its last allocation-family call returned; 0: none (temporaries)
-  int64_t sample_budget;// bytes and calls until the clock is looked at (sampler.c)
-  struct count count;   // counters, see count.h
+  uintptr_t last_block; // what its last allocation-family call returned; 0: none (temporaries)
+  int64_t sample_budget; // until the clock is looked at (sampler.h)
   struct stack_memo memo;
-  uintptr_t stack_low, stack_high; // [low, high) of its own stack; 0, 0: unknown
-  uint64_t allocations;
-  char name[16]; // the kernel's, taken when the thread ends or a report is written
+  struct count count;
+  char name[16];        // the kernel's, taken when the thread ends or a report is written
   bool is_main;
   struct thread *next;  // in the list of all structs, never unlinked
   struct deferred_call deferred[DEFERRED_MAX];
 };
 
+// True while a hook must not record: heaptide is at work in this thread already.
+HT_INLINE bool thread_busy(const struct thread *thread) {
+  uint16_t both; // in_hook and suspended in one load
+  __builtin_memcpy(&both, thread, sizeof both);
+  return both != 0;
+}
+
 extern __thread struct thread *thread_tls __attribute__((tls_model("initial-exec")));
-extern bool thread_many; // true once a second thread has been seen; never goes back except in a fork child
 extern uint64_t thread_unseen_calls;
 
 struct thread *thread_enter(void);
@@ -66,7 +71,14 @@ uint32_t thread_count_alive(void);
 
 // In the trampoline of a new thread: its stack's bounds are known there.
 void thread_register(uintptr_t stack_low, uintptr_t stack_high);
+// While heaptide itself calls into the C library in a thread without a struct: its calls are not recorded.
+void thread_entering_set(bool entering);
+// From the thread's key destructor: its struct may be taken over once the thread is gone.
 void thread_exiting(struct thread *thread);
+// Allocations of a thread so far.
+uint64_t thread_allocations(const struct thread *thread);
+// A thread that is being created: from now on counters are kept per thread.
+void thread_many_begin(void);
 
 // Around fork, and around parking the others: takes every lock in rank order, drops them.
 void thread_locks_take(void);

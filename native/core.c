@@ -1,0 +1,347 @@
+#include "core.h"
+
+#include <sys/mman.h>
+
+#include "live.h"
+#include "lock.h"
+#include "ranges.h"
+#include "site.h"
+#include "stack_check.h"
+#include "sys.h"
+
+static ht_frame_source frame_source;
+void ht_set_frame_source(ht_frame_source source) { frame_source = source; }
+
+void ht_sample(struct thread *thread) { sampler_tick(thread); }
+
+// ---- calls of signal handlers inside a hook: noted, and made up for when the hook ends
+
+static bool defer(struct thread *thread, struct deferred_call call) {
+  if (thread->deferred_used == DEFERRED_MAX) return __atomic_add_fetch(&thread_unseen_calls, 1, __ATOMIC_RELAXED), false;
+  thread->deferred[thread->deferred_used++] = call;
+  return true;
+}
+
+static site_id site_of(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
+  uint32_t line_frame = frame_source ? frame_source() : 0;
+  site_id site = stack_memo_site(&thread->memo, frame, kind, line_frame);
+  if (unlikely(stack_check_on)) stack_check(&thread->memo, frame);
+  return site;
+}
+
+// ---- heap blocks
+
+// The allocator handed out an address whose last block was never seen to be freed: it is gone.
+static void stale_count(struct thread *thread, uint32_t entry, uintptr_t start) {
+  site_id site = {entry >> LIVE_SLACK_BITS};
+  if (site_is_inherited(site)) return;
+  uint32_t slack = entry & LIVE_SLACK_SIDE;
+  size_t usable = live_usable_size(start), size_bytes = slack == LIVE_SLACK_SIDE ? 0 : usable - slack;
+  count_free(&thread->count, site, site_at(site)->kind, size_bytes, false);
+}
+
+static void alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site, enum ht_kind kind) {
+  uint32_t stale = live_put(start, size_bytes, site);
+  if (unlikely(stale)) stale_count(thread, stale, start);
+  count_alloc(&thread->count, site, kind, size_bytes);
+}
+
+void ht_alloc(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame) {
+  if (unlikely(thread_busy(thread))) {
+    if (!thread->suspended)
+      defer(thread, (struct deferred_call){(uintptr_t)block, size_bytes, NULL, {SITE_SIGNAL}, 0, DEFERRED_ALLOC});
+    return;
+  }
+  ht_hook_begin(thread);
+  ht_called(thread, (uintptr_t)block, size_bytes);
+  alloc_at(thread, (uintptr_t)block, size_bytes, site_of(thread, frame, HT_KIND_HEAP), HT_KIND_HEAP);
+  ht_hook_end(thread);
+}
+
+void ht_alloc_at(struct thread *thread, void *block, size_t size_bytes, site_id site) {
+  ht_called(thread, (uintptr_t)block, size_bytes);
+  alloc_at(thread, (uintptr_t)block, size_bytes, site, site_at(site)->kind);
+}
+
+static void free_taken(struct thread *thread, const struct block *taken, bool temporary) {
+  if (unlikely(site_is_inherited(taken->site))) return; // the parent's block: no free of ours
+  count_free(&thread->count, taken->site, site_at(taken->site)->kind, taken->size_bytes, temporary);
+}
+
+void ht_free(struct thread *thread, void *block) {
+  if (unlikely(thread->in_hook)) {
+    defer(thread, (struct deferred_call){(uintptr_t)block, 0, NULL, {0}, 0, DEFERRED_FREE});
+    return;
+  }
+  ht_hook_begin(thread);
+  struct block taken;
+  bool temporary = thread->last_block == (uintptr_t)block;
+  ht_called(thread, 0, 0);
+  if (likely(live_take((uintptr_t)block, &taken))) free_taken(thread, &taken, temporary);
+  ht_hook_end(thread);
+}
+
+bool ht_move_begin(struct thread *thread, void *old, struct block *taken) {
+  if (unlikely(thread->in_hook)) return false;
+  ht_hook_begin(thread);
+  bool known = live_take((uintptr_t)old, taken);
+  ht_hook_end(thread);
+  return known;
+}
+
+void ht_move_end(struct thread *thread, const struct block *taken, void *block, size_t size_bytes,
+                 struct hook_frame frame) {
+  ht_hook_begin(thread);
+  ht_called(thread, (uintptr_t)block, block ? size_bytes : 0);
+  site_id site = {0};
+  if (block) site = site_of(thread, frame, HT_KIND_HEAP);
+  free_taken(thread, taken, false);
+  if (block) alloc_at(thread, (uintptr_t)block, size_bytes, site, HT_KIND_HEAP);
+  ht_hook_end(thread);
+}
+
+void ht_move_failed(struct thread *thread, const struct block *taken) {
+  ht_hook_begin(thread);
+  live_put(taken->start, taken->size_bytes, taken->site);
+  ht_hook_end(thread);
+}
+
+// ---- ranges
+
+static uintptr_t page_up(uintptr_t address) { return (address + 4095) & ~4095ul; }
+
+// One piece goes. Caller holds the range lock.
+static void piece_drop(struct thread *thread, const struct range *range, bool temporary) {
+  bool last = range_block_drop_locked(range->block);
+  if (!range->site.value || (range->flags & RANGE_INHERITED)) return;
+  if (last) count_free(&thread->count, range->site, range->kind, range_bytes(range), temporary);
+  else count_shrink(&thread->count, range->site, range->kind, range_bytes(range));
+}
+
+static void span_drop(struct thread *thread, uintptr_t start, uintptr_t end, bool temporary) {
+  uint32_t count;
+  struct range *span = range_span_locked(start, end, &count);
+  for (uint32_t i = 0; i < count; i++) piece_drop(thread, &span[i], temporary);
+  if (count) range_remove_locked(span, count);
+}
+
+static void block_add(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site, uint8_t flags) {
+  uintptr_t end = page_up(start + size_bytes);
+  struct range range = {.start = start,
+                        .end = end,
+                        .site = site,
+                        .block = range_block_new_locked(),
+                        .slack_bytes = (uint16_t)(end - start - size_bytes),
+                        .kind = HT_KIND_MMAP,
+                        .flags = flags};
+  if (range_insert_locked(&range)) count_alloc(&thread->count, site, HT_KIND_MMAP, size_bytes);
+}
+
+static void map_locked(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t flags,
+                       site_id site) {
+  span_drop(thread, start, page_up(start + size_bytes), false); // MAP_FIXED over something
+  if (site.value && protection != PROT_NONE) {
+    block_add(thread, start, size_bytes, site, flags);
+    return;
+  }
+  if (protection == PROT_NONE && !flags) flags = RANGE_RESERVED;
+  if (!flags) return; // a file's or shared pages: only what they replaced matters
+  struct range range = {.start = start, .end = page_up(start + size_bytes), .kind = HT_KIND_MMAP, .flags = flags};
+  range_insert_locked(&range);
+}
+
+void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t flags,
+            struct hook_frame frame) {
+  if (unlikely(thread->in_hook)) {
+    defer(thread, (struct deferred_call){start, size_bytes, NULL, {flags ? 0 : SITE_SIGNAL}, protection, DEFERRED_MAP});
+    return;
+  }
+  ht_hook_begin(thread);
+  bool is_block = protection != PROT_NONE && !flags;
+  site_id site = is_block ? site_of(thread, frame, HT_KIND_MMAP) : (site_id){0};
+  ht_called(thread, is_block ? start : 0, is_block ? size_bytes : 0);
+  lock_take(range_lock());
+  map_locked(thread, start, size_bytes, protection, flags, site);
+  lock_drop(range_lock());
+  ht_hook_end(thread);
+}
+
+void ht_unmap(struct thread *thread, uintptr_t start, size_t size_bytes) {
+  if (unlikely(thread->in_hook)) {
+    defer(thread, (struct deferred_call){start, size_bytes, NULL, {0}, 0, DEFERRED_UNMAP});
+    return;
+  }
+  ht_hook_begin(thread);
+  bool temporary = thread->last_block == start;
+  ht_called(thread, 0, 0);
+  lock_take(range_lock());
+  span_drop(thread, start, page_up(start + size_bytes), temporary);
+  lock_drop(range_lock());
+  ht_hook_end(thread);
+}
+
+// Commits the reserved parts of [start, end), or takes back what was committed there.
+static void protect_locked(struct thread *thread, uintptr_t start, uintptr_t end, int protection, site_id site) {
+  uint32_t count;
+  struct range *span = range_span_locked(start, end, &count);
+  for (uint32_t i = 0; i < count; i++) {
+    struct range *range = &span[i];
+    if (!(range->flags & RANGE_RESERVED) || (range->site.value != 0) == (protection != PROT_NONE)) continue;
+    if (protection == PROT_NONE) {
+      piece_drop(thread, range, false);
+      range->site.value = range->block = 0;
+    } else {
+      range->site = site;
+      range->block = range_block_new_locked();
+      count_alloc(&thread->count, site, HT_KIND_MMAP, range_bytes(range));
+    }
+  }
+}
+
+static bool any_reserved(uintptr_t start, uintptr_t end) {
+  uint32_t count, from = 0;
+  const struct range *ranges = range_array(&count);
+  while (from < count && ranges[from].end <= start) from++;
+  for (; from < count && ranges[from].start < end; from++)
+    if (ranges[from].flags & RANGE_RESERVED) return true;
+  return false;
+}
+
+void ht_protect(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, struct hook_frame frame) {
+  if (unlikely(thread->in_hook)) return; // a handler's mprotect inside a hook: not followed
+  ht_hook_begin(thread);
+  uintptr_t end = page_up(start + size_bytes);
+  lock_take(range_lock());
+  bool reserved = any_reserved(start, end);
+  lock_drop(range_lock());
+  if (reserved) {
+    site_id site = site_of(thread, frame, HT_KIND_MMAP);
+    ht_called(thread, 0, size_bytes);
+    lock_take(range_lock());
+    protect_locked(thread, start, end, protection, site);
+    lock_drop(range_lock());
+  }
+  ht_hook_end(thread);
+}
+
+// A reservation (with what is committed in it) moves: every piece keeps its site.
+static void span_move(uintptr_t start, uintptr_t end, uintptr_t to) {
+  uint32_t count;
+  for (struct range *span; (span = range_span_locked(start, end, &count)), count > 0;) {
+    struct range moved = span[0];
+    range_remove_locked(span, 1);
+    moved.start += to - start;
+    moved.end += to - start;
+    if (!range_insert_locked(&moved)) return;
+  }
+}
+
+static void remap_locked(struct thread *thread, uintptr_t old_start, uintptr_t old_end, uintptr_t start,
+                         size_t size_bytes, site_id site) {
+  uint32_t count;
+  if (start != old_start) span_drop(thread, start, page_up(start + size_bytes), false); // MREMAP_FIXED over something
+  struct range *span = range_span_locked(old_start, old_end, &count);
+  if (count == 0) return; // not ours: a file's, or from before
+  bool one_block = count == 1 && span->site.value && !(span->flags & RANGE_RESERVED);
+  if (one_block) { // as realloc: the old block is freed, a new one allocated here
+    uint8_t flags = span->flags & RANGE_LAZY;
+    span_drop(thread, old_start, old_end, false);
+    block_add(thread, start, size_bytes, site, flags);
+  } else {
+    if (old_start + size_bytes < old_end) span_drop(thread, old_start + size_bytes, old_end, false);
+    if (start != old_start) span_move(old_start, old_end, start);
+  }
+}
+
+void ht_remap(struct thread *thread, uintptr_t old_start, size_t old_bytes, uintptr_t start, size_t size_bytes,
+              struct hook_frame frame) {
+  if (unlikely(thread->in_hook)) return;
+  ht_hook_begin(thread);
+  site_id site = site_of(thread, frame, HT_KIND_MMAP);
+  ht_called(thread, start, size_bytes);
+  lock_take(range_lock());
+  remap_locked(thread, old_start, page_up(old_start + old_bytes), start, size_bytes, site);
+  lock_drop(range_lock());
+  ht_hook_end(thread);
+}
+
+void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes) {
+  if (unlikely(thread->in_hook)) return;
+  ht_hook_begin(thread);
+  lock_take(range_lock());
+  for (uintptr_t at = start; at < start + size_bytes;) {
+    struct range *range = (struct range *)range_find(at);
+    if (!range) { // the next one may begin further on
+      at = page_up(at + 1);
+      uint32_t count;
+      const struct range *ranges = range_array(&count);
+      uint32_t i = 0;
+      while (i < count && ranges[i].start < at) i++;
+      if (i == count) break;
+      at = ranges[i].start;
+      continue;
+    }
+    range->flags |= RANGE_LAZY;
+    at = range->end;
+  }
+  lock_drop(range_lock());
+  ht_hook_end(thread);
+}
+
+// ---- what was deferred
+
+void ht_deferred_run(struct thread *thread) {
+  while (thread->deferred_used) {
+    thread->in_hook = 1;
+    struct deferred_call call = thread->deferred[0];
+    for (int i = 1; i < thread->deferred_used; i++) thread->deferred[i - 1] = thread->deferred[i];
+    thread->deferred_used--;
+    struct block taken;
+    switch (call.operation) {
+    case DEFERRED_ALLOC: alloc_at(thread, call.start, call.size_bytes, call.site, HT_KIND_HEAP); break;
+    case DEFERRED_FREE:
+      if (live_take(call.start, &taken)) free_taken(thread, &taken, false);
+      break;
+    case DEFERRED_MAP:
+    case DEFERRED_UNMAP:
+      lock_take(range_lock());
+      if (call.operation == DEFERRED_MAP) map_locked(thread, call.start, call.size_bytes, call.argument, 0, call.site);
+      else span_drop(thread, call.start, page_up(call.start + call.size_bytes), false);
+      lock_drop(range_lock());
+      break;
+    default: break;
+    }
+    __asm__ volatile("" ::: "memory");
+    thread->in_hook = 0;
+    if (call.operation == DEFERRED_CALL) call.call(call.argument);
+  }
+}
+
+void ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
+  defer(thread, (struct deferred_call){0, 0, function, {0}, argument, DEFERRED_CALL});
+}
+
+// ---- front ends
+
+static const struct block_source *block_source;
+void ht_add_block_source(const struct block_source *source) { block_source = source; }
+const struct block_source *ht_block_source(void) { return block_source; }
+
+#define HOOKS_MAX 4
+static void (*report_hooks[HOOKS_MAX])(void), (*fork_hooks[HOOKS_MAX])(void);
+
+static void hook_add(void (**hooks)(void), void (*hook)(void)) {
+  for (int i = 0; i < HOOKS_MAX; i++)
+    if (!hooks[i]) {
+      hooks[i] = hook;
+      return;
+    }
+}
+static void hooks_run(void (**hooks)(void)) {
+  for (int i = 0; i < HOOKS_MAX && hooks[i]; i++) hooks[i]();
+}
+
+void ht_add_report_hook(void (*hook)(void)) { hook_add(report_hooks, hook); }
+void ht_report_hooks_run(void) { hooks_run(report_hooks); }
+void ht_add_fork_hook(void (*hook)(void)) { hook_add(fork_hooks, hook); }
+void ht_fork_hooks_run(void) { hooks_run(fork_hooks); }

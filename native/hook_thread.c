@@ -1,0 +1,110 @@
+// Thread births and deaths. A new thread starts in a trampoline, where its stack's bounds are known and its struct
+// is made before it can allocate.
+#include "hook_thread.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "core.h"
+#include "lock.h"
+#include "real.h"
+#include "sys.h"
+
+struct start {
+  void *(*routine)(void *);
+  void *argument;
+  struct start *next_free;
+};
+
+// Own memory, which the leak scan takes for roots by hook_thread_starts_each: what a half-born thread was given.
+#define STARTS_A_CHUNK 255
+struct start_chunk {
+  struct start_chunk *next;
+  struct start starts[STARTS_A_CHUNK];
+};
+static struct start_chunk *start_chunks;
+static struct start *starts_free;
+static struct lock starts_lock = LOCK_INIT(LOCK_RANK_STARTS);
+static pthread_key_t exit_key;
+static bool exit_key_made;
+
+static void starts_refill_locked(void) {
+  struct start_chunk *chunk = sys_map(sizeof *chunk);
+  if (!chunk) return;
+  chunk->next = start_chunks;
+  start_chunks = chunk;
+  for (int i = 0; i < STARTS_A_CHUNK; i++) {
+    chunk->starts[i].next_free = starts_free;
+    starts_free = &chunk->starts[i];
+  }
+}
+
+void hook_thread_starts_each(void (*visit)(uintptr_t, uintptr_t, void *), void *context) {
+  for (struct start_chunk *chunk = start_chunks; chunk; chunk = chunk->next)
+    visit((uintptr_t)chunk->starts, (uintptr_t)(chunk->starts + STARTS_A_CHUNK), context);
+}
+
+static struct start *start_take(void *(*routine)(void *), void *argument) {
+  lock_take(&starts_lock);
+  if (!starts_free) starts_refill_locked();
+  struct start *start = starts_free;
+  if (start) starts_free = start->next_free;
+  lock_drop(&starts_lock);
+  if (start) *start = (struct start){routine, argument, NULL};
+  return start;
+}
+
+static void start_give_back(struct start *start) {
+  lock_take(&starts_lock);
+  start->next_free = starts_free;
+  start->routine = NULL;
+  start->argument = NULL;
+  starts_free = start;
+  lock_drop(&starts_lock);
+}
+
+// Key destructors run in rounds while values are set: setting it again waits for the last round.
+static void thread_ends(void *rounds) {
+  struct thread *thread = thread_tls;
+  if (!thread) return;
+  uintptr_t round = (uintptr_t)rounds;
+  if (round < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(exit_key, (void *)(round + 1));
+  else thread_exiting(thread);
+}
+
+struct lock *hook_thread_lock(void) { return &starts_lock; }
+
+void hook_thread_init(void) { exit_key_made = pthread_key_create(&exit_key, thread_ends) == 0; }
+
+// pthread_getattr_np allocates: its blocks are heaptide's doing and not recorded (thread_tls is not set yet).
+static void register_self(void) {
+  pthread_attr_t attributes;
+  void *low = NULL;
+  size_t bytes = 0;
+  if (!thread_recording()) return;
+  thread_entering_set(true);
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &low, &bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  thread_entering_set(false);
+  thread_register((uintptr_t)low, (uintptr_t)low + bytes);
+  if (exit_key_made) pthread_setspecific(exit_key, (void *)1);
+}
+
+static void *trampoline(void *start_argument) {
+  struct start start = *(struct start *)start_argument;
+  register_self();
+  start_give_back(start_argument);
+  return start.routine(start.argument);
+}
+
+HT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument) {
+  real_ready();
+  struct start *start = thread_recording() ? start_take(routine, argument) : NULL;
+  if (!start) return real.pthread_create(id, attributes, routine, argument);
+  thread_many_begin();
+  int error = real.pthread_create(id, attributes, trampoline, start);
+  if (error) start_give_back(start);
+  return error;
+}

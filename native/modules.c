@@ -1,0 +1,220 @@
+#include "modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#include "lock.h"
+#include "sys.h"
+
+#define MODULES_MAX 16384u // more are not noted: their frames show as bare addresses
+
+struct module *module_table;
+uint32_t module_count;
+uint32_t module_generation;
+static struct lock modules_lock = LOCK_INIT(LOCK_RANK_MODULES);
+static struct { // indexes of the current modules, by address; replaced as a whole, readers take no lock
+  uint32_t count;
+  uint32_t index[MODULES_MAX];
+} *sorted_tables[2], *volatile sorted;
+static char *path_next, *path_end; // bump memory for paths
+
+// glibc 2.35 and later; lock-free and safe in signal handlers.
+struct found_object { // struct dl_find_object of <dlfcn.h>, which 2.34 does not have
+  unsigned long long flags;
+  void *map_start, *map_end;
+  struct link_map *link_map;
+  void *eh_frame;
+  unsigned long long reserved[7];
+};
+static int (*find_object)(void *, struct found_object *);
+
+bool module_init(void) {
+  module_table = sys_map(MODULES_MAX * sizeof *module_table);
+  for (int i = 0; i < 2; i++) sorted_tables[i] = sys_map(sizeof *sorted_tables[0]);
+  if (!module_table || !sorted_tables[0] || !sorted_tables[1]) return false;
+  sorted = sorted_tables[0];
+  find_object = (int (*)(void *, struct found_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
+  return true;
+}
+
+struct lock *module_lock(void) { return &modules_lock; }
+
+static char *path_copy_locked(const char *path) {
+  size_t bytes = strlen(path) + 1;
+  if ((size_t)(path_end - path_next) < bytes) {
+    size_t chunk = bytes > 65536 ? bytes : 65536;
+    path_next = sys_map(chunk);
+    if (!path_next) return path_end = NULL, (char *)"";
+    path_end = path_next + chunk;
+  }
+  char *copy = memcpy(path_next, path, bytes);
+  path_next += bytes;
+  return copy;
+}
+
+// ---- what a loaded module says about itself
+
+// The headers of a loaded ELF file lie at the start of its first mapping in practice; dl_iterate_phdr has them too,
+// but takes the loader's lock.
+static void build_id_note(struct module *module, const Elf64_Phdr *header) {
+  const char *at = (const char *)(module->bias + header->p_vaddr), *end = at + header->p_memsz;
+  while (at + sizeof(Elf64_Nhdr) <= end) {
+    const Elf64_Nhdr *note = (const Elf64_Nhdr *)at;
+    const char *name = at + sizeof *note, *value = name + ((note->n_namesz + 3) & ~3u);
+    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+      module->build_id_bytes = note->n_descsz < sizeof module->build_id ? note->n_descsz : sizeof module->build_id;
+      memcpy(module->build_id, value, module->build_id_bytes);
+      return;
+    }
+    at = value + ((note->n_descsz + 3) & ~3u);
+  }
+}
+
+static void build_id_find(struct module *module) {
+  const Elf64_Ehdr *elf = (const Elf64_Ehdr *)module->start;
+  if (!sys_readable(module->start) || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0) return;
+  if (elf->e_phoff + (uint64_t)elf->e_phnum * sizeof(Elf64_Phdr) > 4096) return;
+  const Elf64_Phdr *headers = (const Elf64_Phdr *)(module->start + elf->e_phoff);
+  for (int i = 0; i < elf->e_phnum; i++)
+    if (headers[i].p_type == PT_NOTE) build_id_note(module, &headers[i]);
+    else if (headers[i].p_type == PT_GNU_EH_FRAME && !module->eh_frame_hdr)
+      module->eh_frame_hdr = (const void *)(module->bias + headers[i].p_vaddr);
+}
+
+static uint32_t path_flags(const char *path) {
+  const char *name = strrchr(path, '/');
+  name = name ? name + 1 : path;
+  if (strncmp(name, "libheaptide", 11) == 0) return HT_MODULE_OWN;
+  if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2", 6) == 0) return HT_MODULE_LIBC;
+  return 0;
+}
+
+// ---- the table
+
+static bool same_module(const struct module *a, const struct module *b) {
+  return a->start == b->start && a->end == b->end && a->bias == b->bias && strcmp(a->path, b->path) == 0 &&
+         a->build_id_bytes == b->build_id_bytes && memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+}
+
+static void sorted_rebuild_locked(void) {
+  typeof(sorted) next = sorted == sorted_tables[0] ? sorted_tables[1] : sorted_tables[0];
+  next->count = 0;
+  for (uint32_t i = 0; i < module_count; i++) {
+    if (!module_table[i].current) continue;
+    uint32_t at = next->count++;
+    for (; at > 0 && module_table[next->index[at - 1]].start > module_table[i].start; at--)
+      next->index[at] = next->index[at - 1];
+    next->index[at] = i;
+  }
+  __atomic_store_n(&sorted, next, __ATOMIC_RELEASE);
+}
+
+// A module as found: the same as a known one, a new one, or one at the place of others that must be gone.
+static uint32_t module_note_locked(const struct module *found) {
+  bool replaced = false;
+  for (uint32_t i = 0; i < module_count; i++) {
+    struct module *known = &module_table[i];
+    if (found->end <= known->start || found->start >= known->end) continue;
+    if (same_module(known, found)) {
+      if (known->current) return i;
+      replaced = known->current = true; // loaded again where it was, after something else had been there
+      continue;
+    }
+    replaced |= known->current;
+    known->current = false;
+  }
+  for (uint32_t i = 0; replaced && i < module_count; i++)
+    if (module_table[i].current && same_module(&module_table[i], found)) return module_generation++, sorted_rebuild_locked(), i;
+  if (module_count == MODULES_MAX) return UINT32_MAX;
+  struct module *module = &module_table[module_count];
+  *module = *found;
+  module->path = path_copy_locked(found->path);
+  module->current = true;
+  module_count++;
+  if (replaced) module_generation++;
+  sorted_rebuild_locked();
+  return module_count - 1;
+}
+
+static struct module module_describe(uintptr_t start, uintptr_t end, uintptr_t bias, const char *path,
+                                     const void *eh_frame_hdr) {
+  struct module module = {.start = start, .end = end, .bias = bias, .path = (char *)path, .eh_frame_hdr = eh_frame_hdr};
+  if (!*path) module.flags |= HT_MODULE_MAIN; // the loader names the executable ""
+  module.flags |= path_flags(path);
+  build_id_find(&module);
+  return module;
+}
+
+static bool find_by_loader(uintptr_t pc, struct module *module) {
+  struct found_object object;
+  if (!find_object || find_object((void *)pc, &object) != 0) return false;
+  *module = module_describe((uintptr_t)object.map_start, (uintptr_t)object.map_end, object.link_map->l_addr,
+                            object.link_map->l_name, object.eh_frame);
+  return true;
+}
+
+static uint32_t sorted_find(uintptr_t pc) {
+  typeof(sorted) table = __atomic_load_n(&sorted, __ATOMIC_ACQUIRE);
+  uint32_t low = 0, high = table->count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (module_table[table->index[middle]].end <= pc) low = middle + 1;
+    else high = middle;
+  }
+  if (low == table->count || pc < module_table[table->index[low]].start) return UINT32_MAX;
+  return table->index[low];
+}
+
+uint32_t module_of(uintptr_t pc) {
+  if (!find_object) return sorted_find(pc); // glibc 2.34: what module_refresh saw
+  struct module found;
+  if (!find_by_loader(pc, &found)) return UINT32_MAX;
+  uint32_t index = sorted_find(pc);
+  if (index != UINT32_MAX && same_module(&module_table[index], &found)) return index;
+  lock_take(&modules_lock);
+  index = module_note_locked(&found);
+  lock_drop(&modules_lock);
+  return index;
+}
+
+// ---- all of them
+
+static int refresh_one(struct dl_phdr_info *info, size_t size, void *seen_context) {
+  (void)size;
+  uint8_t *seen = seen_context;
+  uintptr_t start = UINTPTR_MAX, end = 0;
+  const void *eh_frame_hdr = NULL;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+    uintptr_t from = info->dlpi_addr + header->p_vaddr;
+    if (header->p_type == PT_GNU_EH_FRAME) eh_frame_hdr = (const void *)from;
+    if (header->p_type != PT_LOAD) continue;
+    if ((from & ~4095ul) < start) start = from & ~4095ul;
+    if (from + header->p_memsz > end) end = from + header->p_memsz;
+  }
+  if (end == 0) return 0;
+  struct found_object object;
+  if (find_object && find_object((void *)start, &object) == 0) { // the same bounds as in hooks
+    start = (uintptr_t)object.map_start;
+    end = (uintptr_t)object.map_end;
+  }
+  struct module found = module_describe(start, end, info->dlpi_addr, info->dlpi_name, eh_frame_hdr);
+  lock_take(&modules_lock);
+  uint32_t index = module_note_locked(&found);
+  lock_drop(&modules_lock);
+  if (seen && index != UINT32_MAX) seen[index] = 1;
+  return 0;
+}
+
+void module_refresh(void) {
+  uint8_t *seen = sys_map(MODULES_MAX);
+  dl_iterate_phdr(refresh_one, seen);
+  if (!seen) return;
+  for (uint32_t i = 0; i < module_count; i++) {
+    if (seen[i]) module_table[i].flags &= ~HT_MODULE_UNLOADED;
+    else module_table[i].flags |= HT_MODULE_UNLOADED;
+  }
+  sys_unmap(seen, MODULES_MAX);
+}

@@ -1,0 +1,58 @@
+// The functions that heaptide stands in front of: what the program would have called without it.
+#ifndef HT_REAL_H
+#define HT_REAL_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "words.h"
+
+// One table; X(result, name, arguments). Optional ones may be NULL (older C libraries).
+#define REAL_FUNCTIONS(X)                                                                                              \
+  X(void *, malloc, (size_t))                                                                                          \
+  X(void, free, (void *))                                                                                              \
+  X(void *, calloc, (size_t, size_t))                                                                                  \
+  X(void *, realloc, (void *, size_t))                                                                                 \
+  X(void *, reallocarray, (void *, size_t, size_t))                                                                    \
+  X(int, posix_memalign, (void **, size_t, size_t))                                                                    \
+  X(void *, aligned_alloc, (size_t, size_t))                                                                           \
+  X(void *, memalign, (size_t, size_t))                                                                                \
+  X(void *, valloc, (size_t))                                                                                          \
+  X(void *, pvalloc, (size_t))                                                                                         \
+  X(size_t, malloc_usable_size, (void *))                                                                              \
+  X(void, free_sized, (void *, size_t))                                                                                \
+  X(void, free_aligned_sized, (void *, size_t, size_t))                                                                \
+  X(void, cfree, (void *))                                                                                             \
+  X(void *, mmap, (void *, size_t, int, int, int, long))                                                               \
+  X(int, munmap, (void *, size_t))                                                                                     \
+  X(void *, mremap, (void *, size_t, size_t, int, ...))                                                                \
+  X(int, mprotect, (void *, size_t, int))                                                                              \
+  X(int, madvise, (void *, size_t, int))                                                                               \
+  X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                             \
+  X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                                               \
+  X(void, _exit, (int))                                                                                                \
+  X(int, __libc_start_main, (void))                                                                                    \
+  X(void, exit, (int))
+
+struct real_functions {
+#define X(result, name, arguments) result(*name) arguments;
+  REAL_FUNCTIONS(X)
+#undef X
+};
+extern struct real_functions real;
+
+// Resolves them all, once. Safe from the first call on: the allocator's come first, so that whatever dlsym itself
+// allocates is served.
+void real_resolve(void);
+
+// True when the program's allocator is the C library's own.
+bool real_malloc_is_libc(void);
+// [start, end) of the module that the program's malloc comes from.
+extern uintptr_t real_allocator_start, real_allocator_end;
+
+HT_INLINE void real_ready(void) {
+  if (unlikely(!__atomic_load_n(&real.exit, __ATOMIC_ACQUIRE))) real_resolve();
+}
+
+#endif

@@ -1,0 +1,109 @@
+#include "site.h"
+
+#include "lock.h"
+#include "stack_table.h"
+#include "sys.h"
+
+#define FIRST_BITS 9
+
+struct site *site_table;
+uint32_t site_count = SITE_FIRST;
+uint32_t site_inherited = 1;
+static uint32_t sites_max = 1u << LIVE_MAP_SITE_BITS;
+static struct lock sites_lock = LOCK_INIT(LOCK_RANK_SITES); // guards making sites, frames, nodes
+
+// Slots are tag << 32 | id, 0: empty. Readers take no lock; a full table is replaced by a larger one, and the old
+// one stays mapped for readers that are still in it.
+struct site_lookup {
+  uint32_t shift, mask, used;
+  uint64_t slots[];
+};
+static struct site_lookup *lookup_now;
+
+static struct site_lookup *lookup_new(uint32_t bits) {
+  struct site_lookup *lookup = sys_map(sizeof *lookup + (sizeof lookup->slots[0] << bits));
+  if (!lookup) return NULL;
+  lookup->shift = 64 - bits;
+  lookup->mask = (1u << bits) - 1;
+  return lookup;
+}
+
+static void reserved_sites_locked(void) {
+  for (uint32_t id = SITE_SIGNAL; id < SITE_FIRST; id++)
+    site_table[id].node = node_intern_locked(0, FRAME_TRUNCATED);
+}
+
+bool site_init(void) {
+  while (sites_max > 65536 && sites_max * sizeof(struct site) > sys_address_space_share()) sites_max /= 2;
+  for (; sites_max >= 4096 && !site_table; sites_max /= site_table ? 1 : 2)
+    site_table = sys_map(sites_max * sizeof(struct site));
+  lookup_now = lookup_new(FIRST_BITS);
+  if (!site_table || !lookup_now) return false;
+  reserved_sites_locked();
+  return true;
+}
+
+struct lock *site_lock(void) { return &sites_lock; }
+
+// The lookup compares all 64 bits of a hash: 32 in the slot's tag, 32 in the site itself.
+static uint64_t slot_of(uint64_t hash, uint32_t id) { return hash >> 32 << 32 | id; }
+
+static uint32_t lookup_find(const struct site_lookup *lookup, uint64_t hash, uint32_t *empty) {
+  uint32_t at = (uint32_t)((hash * 0x9E3779B97F4A7C15ull) >> lookup->shift);
+  for (;; at = (at + 1) & lookup->mask) {
+    uint64_t slot = __atomic_load_n(&lookup->slots[at], __ATOMIC_ACQUIRE);
+    if (!slot) return *empty = at, 0;
+    if (slot >> 32 == hash >> 32 && site_table[(uint32_t)slot].tag == (uint32_t)hash) return (uint32_t)slot;
+  }
+}
+
+static void lookup_put(struct site_lookup *lookup, uint64_t hash, uint32_t id) {
+  uint32_t at = (uint32_t)((hash * 0x9E3779B97F4A7C15ull) >> lookup->shift);
+  while (lookup->slots[at]) at = (at + 1) & lookup->mask;
+  __atomic_store_n(&lookup->slots[at], slot_of(hash, id), __ATOMIC_RELEASE);
+  lookup->used++;
+}
+
+static struct site_lookup *lookup_with_room_locked(void) {
+  struct site_lookup *lookup = lookup_now;
+  if (lookup->used * 4ull < lookup->mask * 3ull) return lookup;
+  struct site_lookup *larger = lookup_new(64 - lookup->shift + 1);
+  if (!larger) return lookup->used + 1 < lookup->mask ? lookup : NULL;
+  for (uint32_t i = 0; i <= lookup->mask; i++) {
+    uint64_t slot = lookup->slots[i];
+    if (slot) lookup_put(larger, slot >> 32 << 32 | site_table[(uint32_t)slot].tag, (uint32_t)slot);
+  }
+  __atomic_store_n(&lookup_now, larger, __ATOMIC_RELEASE);
+  return larger;
+}
+
+static uint32_t site_make_locked(uint64_t hash, enum ht_kind kind, node_id node) {
+  struct site_lookup *lookup = lookup_with_room_locked();
+  if (!lookup || site_count == sites_max) return SITE_OVERFLOW;
+  uint32_t id = site_count;
+  struct site *site = &site_table[id];
+  site->tag = (uint32_t)hash;
+  site->node = node.value;
+  site->kind = (uint8_t)kind;
+  __atomic_store_n(&site_count, id + 1, __ATOMIC_RELEASE);
+  lookup_put(lookup, hash, id);
+  return id;
+}
+
+site_id site_find(uint64_t hash, enum ht_kind kind, node_id (*node_of)(void *context), void *context) {
+  uint32_t unused;
+  uint32_t id = lookup_find(__atomic_load_n(&lookup_now, __ATOMIC_ACQUIRE), hash, &unused);
+  if (likely(id)) return (site_id){id};
+  lock_take(&sites_lock);
+  id = lookup_find(lookup_now, hash, &unused); // another thread may have made it meanwhile
+  if (!id) id = site_make_locked(hash, kind, node_of(context));
+  lock_drop(&sites_lock);
+  return (site_id){id};
+}
+
+void site_fork_child(void) {
+  struct site_lookup *fresh = lookup_new(FIRST_BITS);
+  if (!fresh) return; // the parent's sites are used on: their counters then hold the parent's figures too
+  lookup_now = fresh;
+  site_inherited = site_count;
+}

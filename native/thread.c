@@ -1,0 +1,179 @@
+#include "thread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "live.h"
+#include "lock.h"
+#include "modules.h"
+#include "ranges.h"
+#include "rules.h"
+#include "sys.h"
+
+__thread struct thread *thread_tls __attribute__((tls_model("initial-exec")));
+static __thread bool entering __attribute__((tls_model("initial-exec"))); // a signal handler in thread_enter
+uint64_t thread_unseen_calls;
+
+static bool recording;
+static struct thread *threads;                                   // all structs ever made
+static struct lock threads_lock = LOCK_INIT(LOCK_RANK_THREADS);  // guards the list's head and every `state`
+
+// Named in <libc-symbols.h> of glibc, exported for the garbage collectors of the world: where the main thread's
+// stack began.
+extern void *__libc_stack_end;
+
+void thread_recording_set(bool on) { __atomic_store_n(&recording, on, __ATOMIC_RELEASE); }
+bool thread_recording(void) { return __atomic_load_n(&recording, __ATOMIC_ACQUIRE); }
+
+void thread_each(void (*visit)(struct thread *, void *), void *context) {
+  for (struct thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
+    visit(thread, context);
+}
+
+static void add_alive(struct thread *thread, void *count) { *(uint32_t *)count += thread->state == THREAD_ALIVE; }
+
+uint32_t thread_count_alive(void) {
+  uint32_t count = 0;
+  thread_each(add_alive, &count);
+  return count;
+}
+
+// ---- structs
+
+// Signal 0 asks the kernel whether the thread is there. A refusal counts as "it is".
+static bool tid_gone(uint32_t tid) { return sys_call3(SYS_tgkill, sys_pid(), tid, 0) == -ESRCH; }
+
+// A struct whose thread is gone. `tid` is the caller's: whoever else has it must be gone.
+static struct thread *reusable_locked(uint32_t tid) {
+  for (struct thread *thread = threads; thread; thread = thread->next) {
+    if (thread->state == THREAD_FREE) return thread;
+    if (thread->state == THREAD_EXITING && (thread->tid == tid || tid_gone(thread->tid))) return thread;
+  }
+  return NULL;
+}
+
+static struct thread *struct_take(uint32_t tid) {
+  lock_take(&threads_lock);
+  struct thread *thread = reusable_locked(tid);
+  if (!thread) {
+    thread = sys_map(sizeof *thread);
+    if (thread) {
+      thread->next = threads;
+      __atomic_store_n(&threads, thread, __ATOMIC_RELEASE);
+    }
+  }
+  if (thread) {
+    thread->state = THREAD_ALIVE;
+    thread->tid = tid;
+  }
+  lock_drop(&threads_lock);
+  return thread;
+}
+
+// The counters stay: they go on with the new thread (shares of dead threads belong to the totals).
+static void struct_start(struct thread *thread, uintptr_t low, uintptr_t high) {
+  stack_memo_reset(&thread->memo);
+  thread->memo.stack_low = low;
+  thread->memo.stack_high = high;
+  thread->in_hook = thread->suspended = thread->deferred_used = 0;
+  thread->last_block = 0;
+  thread->name[0] = 0;
+}
+
+// The main thread's stack ends at the top of its mapping; what lies above __libc_stack_end holds no return address.
+static void main_stack(uintptr_t *low, uintptr_t *high) {
+  struct rlimit limit;
+  uintptr_t bytes = 1ul << 30; // unlimited: far more than any stack
+  if (sys_call4(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) == 0 && limit.rlim_cur < bytes)
+    bytes = limit.rlim_cur > 1 << 20 ? limit.rlim_cur : 1 << 20;
+  *high = (uintptr_t)__libc_stack_end & ~7ul;
+  *low = *high - bytes;
+}
+
+static struct thread *enter(uintptr_t low, uintptr_t high) {
+  entering = true;
+  uint32_t tid = (uint32_t)sys_tid();
+  bool is_main = tid == (uint32_t)sys_pid();
+  if (is_main) main_stack(&low, &high);
+  struct thread *thread = struct_take(tid);
+  if (thread) {
+    struct_start(thread, low, high);
+    thread->is_main = is_main;
+    if (!is_main) thread_many_begin();
+    thread_tls = thread;
+  }
+  entering = false;
+  return thread;
+}
+
+// A thread that was not started through pthread_create has no known bounds: every word of its stack is asked for.
+HT_NOINLINE struct thread *thread_enter(void) {
+  if (!thread_recording() || entering) return NULL;
+  return enter(0, 0);
+}
+
+void thread_register(uintptr_t low, uintptr_t high) {
+  if (thread_recording() && !thread_tls && !entering) enter(low, high);
+}
+
+void thread_entering_set(bool on) { entering = on; }
+
+void thread_exiting(struct thread *thread) {
+  lock_take(&threads_lock);
+  thread->state = THREAD_EXITING;
+  lock_drop(&threads_lock);
+}
+
+uint64_t thread_allocations(const struct thread *thread) {
+  uint64_t allocations = 0;
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) allocations += thread->count.kinds[kind].allocations;
+  return allocations;
+}
+
+void thread_many_begin(void) { __atomic_store_n(&count_many_threads, true, __ATOMIC_SEQ_CST); }
+
+// ---- all locks at once
+
+// Their owners lie above this file.
+struct lock *sampler_lock(void);
+struct lock *hook_thread_lock(void);
+
+static struct lock *lock_by_rank(int rank) {
+  switch (rank) {
+  case LOCK_RANK_STARTS: return hook_thread_lock();
+  case LOCK_RANK_SAMPLE: return sampler_lock();
+  case LOCK_RANK_RANGES: return range_lock();
+  case LOCK_RANK_THREADS: return &threads_lock;
+  case LOCK_RANK_PEAK: return count_lock();
+  case LOCK_RANK_SITES: return site_lock();
+  case LOCK_RANK_RULES: return rules_lock_get();
+  case LOCK_RANK_MODULES: return module_lock();
+  case LOCK_RANK_BIG: return live_lock();
+  case LOCK_RANK_SYS: return sys_lock();
+  default: return NULL;
+  }
+}
+
+void thread_locks_take(void) {
+  for (int rank = 0; rank < LOCK_RANK_COUNT; rank++)
+    if (lock_by_rank(rank)) lock_take(lock_by_rank(rank));
+}
+
+void thread_locks_drop(void) {
+  for (int rank = LOCK_RANK_COUNT; rank-- > 0;)
+    if (lock_by_rank(rank)) lock_drop(lock_by_rank(rank));
+}
+
+// ---- fork
+
+void thread_fork_child(void) {
+  struct thread *self = thread_tls;
+  for (struct thread *thread = threads; thread; thread = thread->next)
+    if (thread != self) thread->state = THREAD_FREE;
+  if (!self) return;
+  self->tid = (uint32_t)sys_tid();
+  self->is_main = true;
+  self->last_block = 0;
+  stack_memo_reset(&self->memo);
+}
