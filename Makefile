@@ -77,12 +77,19 @@ $(BUILD)/obj/tests/unit/%.o: ALL_CFLAGS += -Icli -Igpu -Ipyhooks
 unit: $(UNIT_TESTS)
 	@for test in $(UNIT_TESTS); do echo "unit: $$test"; timeout 120 $$test || exit 1; done
 
-check: $(call object,$(LIBRARY_SOURCES))
+# Formatters of one fixed version, in their own venv.
+TOOLS = build/tools/.done
+$(TOOLS): tests/check/requirements.txt
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+check: $(TOOLS) $(call object,$(LIBRARY_SOURCES))
 	tests/check/format
 	$(PYTHON) tests/check/include_direction.py
 	$(PYTHON) tests/check/hook_imports.py $(BUILD)/obj
 
-format:
+format: $(TOOLS)
 	tests/check/format --write
 
 test:
