@@ -94,20 +94,31 @@ format: $(TOOLS)
 
 test:
 	.ci/install test
-	$(MAKE) all
-	tests/check/run-all
+	$(MAKE) --no-print-directory all $(BUILD)/venv/.done
+	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
+	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory unit
+	$(BUILD)/venv/bin/python -m pytest -n 2 tests $(ARGS)
+
+$(BUILD)/venv/.done: tests/requirements.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
 
 demo:
 	.ci/install demo
-	$(MAKE) all
-	examples/run-demo
+	$(PYTHON) -m venv $(BUILD)/demo-venv
+	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check numpy
+	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
+	examples/run-demo $(BUILD)/demo-venv
 
-wheel: all
-	$(PYTHON) tests/check/wheel.py
+wheel:
+	.ci/install wheel
+	.ci/build-wheel
 
 bench:
 	.ci/install bench
-	$(MAKE) all
+	$(MAKE) --no-print-directory all
 	$(PYTHON) bench/bench.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 clean:
