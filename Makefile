@@ -110,7 +110,7 @@ demo:
 	$(PYTHON) -m venv $(BUILD)/demo-venv
 	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check numpy
 	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
-	examples/run-demo $(BUILD)/demo-venv
+	$(PYTHON) examples/run_demo.py $(BUILD)/demo-venv
 
 wheel:
 	.ci/install wheel
