@@ -1,0 +1,127 @@
+# make                 build/libheaptide.so (the recorder) and build/heaptide (the command)
+# make CC=clang-14     the same with another compiler
+# make SAN=1           build/san/heaptide: the command under AddressSanitizer and UBSan
+# make check           formatting, lint, include direction, what hook objects may import
+# make unit            C unit tests (SAN=1: under the sanitizers)
+# make test            installs what is missing, builds, runs everything: check, unit, pytest
+# make demo            installs what is missing, builds, records and reports examples/demo.c and train.py
+# make wheel           dist/heaptide-*.whl
+# make bench           ratios to the bare program and to peers (QUICK=1: fewer runs, ONLY=NAME: one bench)
+# make format          formats C and Python in place
+CC = gcc
+CXX = g++
+PYTHON = python3
+SAN =
+ARGS =
+
+BUILD = build$(if $(SAN),/san)
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' pyhooks/heaptide/__init__.py)
+
+WARNINGS = -Wall -Wextra -Werror
+SAN_FLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
+ALL_CFLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-semantic-interposition \
+  $(WARNINGS) -pthread -D_GNU_SOURCE -DHEAPTIDE_VERSION='"$(VERSION)"' $(SAN_FLAGS) $(CFLAGS)
+, := ,
+
+# Static, so that neither file needs anything but libc where it is run.
+ZSTD = -l:libzstd.a
+JANSSON = -l:libjansson.a
+
+LIBRARY_SOURCES := $(wildcard native/*.c gpu/*.c pyhooks/*.c)
+# What the command shares with the recorder.
+SHARED_SOURCES := $(wildcard native/session.c native/text.c)
+COMMAND_SOURCES := $(wildcard cli/*.c) $(SHARED_SOURCES)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
+
+object = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+LIBRARY = $(if $(LIBRARY_SOURCES),$(BUILD)/libheaptide.so)
+COMMAND = $(if $(wildcard cli/*.c),$(BUILD)/heaptide)
+
+.PHONY: all check unit test demo wheel bench format clean FORCE
+.DELETE_ON_ERROR:
+
+# The recorder is preloaded into programs that know nothing of the sanitizers: it is not built for them.
+all: $(if $(SAN),,$(LIBRARY)) $(COMMAND)
+
+# Another compiler or other flags: compile everything again. A file that came or went: link again.
+$(BUILD)/flags: CONTENT = $(CC) $(ALL_CFLAGS)
+$(BUILD)/sources: CONTENT = $(LIBRARY_SOURCES) $(COMMAND_SOURCES)
+$(BUILD)/flags $(BUILD)/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(CONTENT))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Inative -MMD -MP -c -o $@ $<
+
+# --exclude-libs keeps zstd's symbols from taking over those of a zstd in the program.
+$(BUILD)/libheaptide.so: $(call object,$(LIBRARY_SOURCES)) $(BUILD)/flags $(BUILD)/sources
+	$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
+	  $(filter %.o,$^) $(ZSTD) -ldl $(LDFLAGS)
+
+$(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/flags $(BUILD)/sources
+	$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(LDFLAGS)
+
+# A unit test names what it is linked with in its first line: `// sources: native/text.c native/sys.c`
+unit_sources = $(shell sed -n '1s|^// sources:||p' $(1))
+define unit_rule
+$(BUILD)/unit/$(notdir $(1:.c=)): $(call object,$(1) $(call unit_sources,$(1))) $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) -Wl,--as-needed -o $$@ $$(filter %.o,$$^) $$(ZSTD) $$(JANSSON) -ldl
+endef
+$(foreach test,$(wildcard tests/unit/*_test.c),$(eval $(call unit_rule,$(test))))
+$(BUILD)/obj/tests/unit/%.o: ALL_CFLAGS += -Icli -Igpu -Ipyhooks
+
+unit: $(UNIT_TESTS)
+	@for test in $(UNIT_TESTS); do echo "unit: $$test"; timeout 120 $$test || exit 1; done
+
+# Formatters of one fixed version, in their own venv.
+TOOLS = build/tools/.done
+$(TOOLS): tests/check/requirements.txt
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+check: $(TOOLS) $(call object,$(LIBRARY_SOURCES))
+	tests/check/format
+	$(PYTHON) tests/check/include_direction.py
+	$(PYTHON) tests/check/hook_imports.py $(BUILD)/obj
+
+format: $(TOOLS)
+	tests/check/format --write
+
+test:
+	.ci/install test
+	$(MAKE) --no-print-directory all $(BUILD)/venv/.done
+	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
+	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory unit
+	$(BUILD)/venv/bin/python -m pytest -n 2 tests $(ARGS)
+
+$(BUILD)/venv/.done: tests/requirements.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+demo:
+	.ci/install demo
+	$(PYTHON) -m venv $(BUILD)/demo-venv
+	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check numpy
+	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
+	$(PYTHON) examples/run_demo.py $(BUILD)/demo-venv
+
+wheel:
+	.ci/install wheel
+	.ci/build-wheel
+
+bench:
+	.ci/install bench
+	$(MAKE) --no-print-directory all
+	$(PYTHON) bench/bench.py $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+clean:
+	rm -rf build dist
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
