@@ -225,6 +225,10 @@ static void header_write(struct writer *writer) {
   struct ht_file_header *header = &writer->header;
   size_t table_bytes = header->section_count * sizeof(struct ht_file_section);
   header->file_bytes = writer->offset;
+  if (!writer->error) { // an empty last section may begin behind the last byte
+    long grown = sys_call3(SYS_ftruncate, writer->fd, (long)writer->offset, 0);
+    if (grown < 0) writer_fail(writer, grown);
+  }
   header->crc32 = crc32_add(crc32_add(0, header, sizeof *header), writer->sections, table_bytes);
   file_write(writer, header, sizeof *header, 0);
   file_write(writer, writer->sections, table_bytes, sizeof *header);
@@ -251,7 +255,7 @@ static void file_finish(struct writer *writer) {
   }
   if (!writer->error) return;
   if (writer->fd >= 0) sys_call3(SYS_unlinkat, AT_FDCWD, (long)writer->temporary, 0);
-  lost_note(writer);
+  if (writer->error != ENAMETOOLONG) lost_note(writer); // else its own name would be cut too
 }
 
 int writer_close(struct writer *writer) {
