@@ -1,0 +1,128 @@
+#include "process_info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "sys.h"
+#include "text.h"
+
+#define PAGE_BYTES 4096u
+#define PATH_BYTES 4096u
+#define COMMAND_LINE_BYTES (256u * 1024) // read from /proc after attach; a longer one is cut
+
+static struct process_info info = {.exe = "", .argv = "", .rank = UINT32_MAX}; // written at start-up only
+
+const struct process_info *process_info(void) { return &info; }
+
+// ---- command line
+
+static void argv_copy(int argc, char **argv) {
+  size_t bytes = 0;
+  for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
+  char *copy = bytes ? sys_map(bytes) : NULL;
+  if (!copy) return;
+  info.argv = copy;
+  info.argv_bytes = bytes;
+  info.argc = (uint32_t)argc;
+  for (int i = 0; i < argc; i++) {
+    size_t length = strlen(argv[i]) + 1;
+    memcpy(copy, argv[i], length);
+    copy += length;
+  }
+}
+
+static void argv_read(void) {
+  char *copy = sys_map(COMMAND_LINE_BYTES);
+  size_t bytes;
+  if (!copy || !sys_read_all("/proc/self/cmdline", copy, COMMAND_LINE_BYTES, &bytes)) return;
+  info.argv = copy;
+  info.argv_bytes = bytes && copy[bytes - 1] ? bytes + 1 : bytes; // a cut one still ends with its NUL
+  for (size_t i = 0; i < info.argv_bytes; i++) info.argc += copy[i] == 0;
+}
+
+// ---- executable
+
+// Without /proc: what the kernel was given to execute, from the working directory of that moment.
+static void exe_guess(char *path) {
+  const char *given = (const char *)getauxval(AT_EXECFN);
+  struct text text;
+  text_start(&text, path, PATH_BYTES);
+  if (!given) return;
+  if (given[0] != '/') {
+    long length = sys_call3(SYS_getcwd, (long)path, PATH_BYTES - 1, 0);
+    if (length <= 0) return;
+    text.length = (size_t)length - 1;
+    text_add(&text, "/");
+  }
+  text_add(&text, given);
+}
+
+static void exe_read(void) {
+  char *path = sys_map(PATH_BYTES);
+  if (!path) return;
+  long bytes = sys_call4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, PATH_BYTES - 1);
+  if (bytes <= 0) exe_guess(path);
+  info.exe = path;
+}
+
+// ---- rank
+
+static const char *const rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
+static const char *environment_value(const char *name) {
+  size_t length = strlen(name);
+  for (char **entry = environ; entry && *entry; entry++)
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+  return NULL;
+}
+
+static void rank_read(void) {
+  for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
+    const char *value = environment_value(rank_variables[i]);
+    uint64_t rank;
+    if (!value || !text_decimal(value, strlen(value), &rank) || rank >= UINT32_MAX) continue;
+    info.rank = (uint32_t)rank;
+    return;
+  }
+}
+
+void process_info_init(int argc, char **argv) {
+  if (argv)
+    argv_copy(argc, argv);
+  else
+    argv_read();
+  exe_read();
+  rank_read();
+}
+
+// ---- resident memory
+
+static uint64_t decimal_at(const char *text) {
+  uint64_t value = 0;
+  while (*text == ' ' || *text == '\t') text++;
+  while (*text >= '0' && *text <= '9') value = value * 10 + (uint64_t)(*text++ - '0');
+  return value;
+}
+
+// /proc/self/statm: size resident shared ..., in pages.
+uint64_t process_rss_bytes(void) {
+  char text[128];
+  size_t bytes;
+  if (!sys_read_all("/proc/self/statm", text, sizeof text, &bytes)) return 0;
+  const char *resident = strchr(text, ' ');
+  return resident ? decimal_at(resident) * PAGE_BYTES : 0;
+}
+
+// VmHWM belongs to this image; ru_maxrss also knows those before an exec.
+uint64_t process_peak_rss_bytes(void) {
+  char text[2048]; // VmHWM is within the first kilobyte
+  size_t bytes;
+  const char *high = sys_read_all("/proc/self/status", text, sizeof text, &bytes) ? strstr(text, "\nVmHWM:") : NULL;
+  if (high) return decimal_at(high + sizeof "\nVmHWM:" - 1) * 1024;
+  struct rusage usage;
+  return sys_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}

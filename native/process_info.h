@@ -1,0 +1,23 @@
+// What a report says about its process: command line, executable, rank, resident memory.
+#ifndef HT_PROCESS_INFO_H
+#define HT_PROCESS_INFO_H
+
+#include "words.h"
+
+struct process_info {
+  const char *exe;  // absolute path, "" when unknown
+  const char *argv; // `argc` strings, one behind the other, each with its NUL
+  size_t argv_bytes;
+  uint32_t argc;
+  uint32_t rank; // UINT32_MAX: none
+};
+
+// Copies the command line before the program can change it, and reads what else is fixed from the start. `argv` as
+// constructors get it; NULL (after attach): read from /proc.
+void process_info_init(int argc, char **argv);
+const struct process_info *process_info(void);
+
+uint64_t process_rss_bytes(void);      // now; 0: cannot be read
+uint64_t process_peak_rss_bytes(void); // since the last exec, or since the first one where /proc is missing
+
+#endif

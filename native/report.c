@@ -1,0 +1,280 @@
+#include "report.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include "core.h"
+#include "count.h"
+#include "lock.h"
+#include "modules.h"
+#include "process_info.h"
+#include "report_holders.h"
+#include "report_notes.h"
+#include "report_tables.h"
+#include "report_threads.h"
+#include "report_timeline.h"
+#include "sampler.h"
+#include "site.h"
+#include "stop.h"
+#include "sys.h"
+#include "text.h"
+#include "thread.h"
+#include "writer.h"
+
+#define SECTION_COUNT 14 // of enum ht_section_id, all of them
+
+static const struct session *session;                        // set at start-up
+static struct lock one_report = LOCK_INIT(LOCK_RANK_REPORT); // guards everything below
+static uint32_t process_flags;                               // atomic
+static uint64_t python_arena_free_bytes;
+
+// Everything about one report while it is put together.
+struct report {
+  const struct report_order *order;
+  struct report_tables tables;
+  struct scan_result scan;
+  struct report_holders holders;
+  struct report_threads threads;
+  struct report_notes notes;
+  struct ht_file_process process;
+};
+
+void report_init(const struct session *given) { session = given; }
+void report_flags_add(uint32_t flags) { __atomic_or_fetch(&process_flags, flags, __ATOMIC_RELAXED); }
+void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = free_bytes; }
+struct lock *report_lock(void) {
+  return &one_report;
+}
+
+// ---- signals
+
+// Those that a fault raises stay as they are: the scan reads memory that may turn out closed, and while they are
+// blocked the kernel would kill.
+static uint64_t signals_block(void) {
+  static const uint8_t faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+  uint64_t set = ~0ull, saved = 0;
+  for (size_t i = 0; i < sizeof faults; i++) set &= ~(1ull << (faults[i] - 1));
+  sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&saved, sizeof set);
+  return saved;
+}
+
+static void signals_restore(uint64_t saved) {
+  sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&saved, 0, sizeof saved);
+}
+
+// ---- figures
+
+static void kind_fill(struct ht_file_kind *kind, enum ht_kind index) {
+  struct kind_count total = count_kind_total(index);
+  int64_t live_bytes = count_live((int)index);
+  *kind = (struct ht_file_kind){
+      .live_bytes = live_bytes > 0 ? (uint64_t)live_bytes : 0,
+      .live_blocks = total.allocations - total.frees,
+      .peak_bytes = (uint64_t)gauge_table[index].peak_bytes,
+      .allocations = total.allocations,
+      .frees = total.frees,
+      .temporaries = total.temporaries,
+      .allocated_bytes = total.allocated_bytes,
+  };
+}
+
+// Pages that madvise gave back are live for the counters, but not for the report.
+static void lazy_subtract(struct report *report) {
+  const struct report_tables *tables = &report->tables;
+  if (!tables->lazy_bytes) return;
+  for (uint32_t id = site_inherited; id < tables->site_end; id++) {
+    uint64_t *live_bytes = &report->process.kinds[site_table[id].kind].live_bytes;
+    uint64_t missing = tables->lazy_bytes[id];
+    *live_bytes -= missing < *live_bytes ? missing : *live_bytes;
+  }
+}
+
+static uint32_t flags_now(const struct report *report, int pid) {
+  uint32_t flags = __atomic_load_n(&process_flags, __ATOMIC_RELAXED);
+  if (session->main_pid == (uint64_t)pid) flags |= HT_PROCESS_MAIN;
+  if (session->sample) flags |= HT_PROCESS_ESTIMATED;
+  if (report->order->scan && report->scan.complete) flags |= HT_PROCESS_SCANNED;
+  return flags;
+}
+
+static void command_line_fill(struct report *report) {
+  const struct process_info *info = process_info();
+  report->process.exe = tables_string(&report->tables, info->exe);
+  report->process.argc = info->argc;
+  report->process.argv = (uint32_t)buffer_append(&report->tables.strings, info->argv, info->argv_bytes);
+  report->process.label = report->order->label ? tables_string(&report->tables, report->order->label) : 0;
+  report->process.rank = info->rank;
+}
+
+static void figures_fill(struct report *report) {
+  struct ht_file_process *process = &report->process;
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) kind_fill(&process->kinds[kind], (enum ht_kind)kind);
+  lazy_subtract(report);
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) process->live_bytes += process->kinds[kind].live_bytes;
+  process->duration_ns = sampler_elapsed_ns();
+  process->peak_bytes = (uint64_t)gauge_table[GAUGE_ALL].peak_bytes;
+  process->peak_ns = sampler_ns_at(gauge_table[GAUGE_ALL].peak_tsc);
+  if (process->peak_ns > process->duration_ns) process->peak_ns = process->duration_ns;
+  process->peak_rss_bytes = process_peak_rss_bytes();
+  process->own_bytes = sys_own_bytes();
+  process->python_arena_free_bytes = python_arena_free_bytes;
+  process->unseen_calls = thread_unseen_calls;
+}
+
+static void process_fill(struct report *report) {
+  struct ht_file_process *process = &report->process;
+  int pid = sys_pid();
+  process->pid = (uint32_t)pid;
+  process->ppid = (uint32_t)sys_call0(SYS_getppid);
+  process->image = session_image(session, pid);
+  process->flags = flags_now(report, pid);
+  process->reason = report->order->reason;
+  process->signal = (uint32_t)report->order->signal;
+  process->depth = (uint32_t)session->depth;
+  process->started_unix_ns = sampler_started_unix_ns();
+  process->sample_bytes = session->sample;
+  command_line_fill(report);
+}
+
+// ---- the check
+
+// The sites' sums must be the totals, byte for byte.
+static void sums_check(struct report *report) {
+  struct site_figures figures;
+  struct ht_file_kind sums[HT_KIND_COUNT] = {0};
+  for (uint32_t id = 1; id < report->tables.site_end; id++) {
+    tables_figures(&report->tables, (site_id){id}, &figures);
+    struct ht_file_kind *sum = &sums[site_table[id].kind];
+    sum->live_bytes += figures.live_bytes;
+    sum->live_blocks += figures.live_blocks;
+    sum->allocations += figures.allocations;
+    sum->allocated_bytes += figures.allocated_bytes;
+  }
+  for (int i = 0; i < HT_KIND_COUNT; i++) {
+    const struct ht_file_kind *kind = &report->process.kinds[i];
+    if (sums[i].live_bytes == kind->live_bytes && sums[i].live_blocks == kind->live_blocks &&
+        sums[i].allocations == kind->allocations && sums[i].allocated_bytes == kind->allocated_bytes)
+      continue;
+    notes_add(&report->notes, &report->tables, "check failed: the sites' figures do not add up to the totals");
+  }
+}
+
+// ---- sections
+
+static void process_write(struct report *report, struct writer *writer) {
+  writer_section(writer, HT_SECTION_PROCESS);
+  writer_add(writer, &report->process, sizeof report->process);
+  writer_section_end(writer);
+}
+
+static void leaks_write(struct report *report, struct writer *writer) {
+  writer_section(writer, HT_SECTION_LEAKS);
+  for (uint32_t i = 0; i < report->scan.leak_count; i++) {
+    const struct scan_leak *leak = &report->scan.leaks[i];
+    struct ht_file_leak row = {
+        .site = tables_site(&report->tables, leak->site),
+        .direct_bytes = leak->direct_bytes,
+        .direct_blocks = leak->direct_blocks,
+        .indirect_bytes = leak->indirect_bytes,
+        .indirect_blocks = leak->indirect_blocks,
+    };
+    if (row.site) writer_add(writer, &row, sizeof row);
+  }
+  writer_section_end(writer);
+}
+
+static void sizes_write(struct writer *writer) {
+  writer_section(writer, HT_SECTION_SIZES);
+  for (int class = 0; class < SIZE_CLASSES; class ++) {
+    struct size_count count = count_size_total(class);
+    struct ht_file_size row = {8ull << class, count.allocations, count.bytes};
+    if (count.allocations) writer_add(writer, &row, sizeof row);
+  }
+  writer_section_end(writer);
+}
+
+// Strings come last: the other sections add to them.
+static void sections_write(struct report *report, struct writer *writer) {
+  process_write(report, writer);
+  tables_write_modules(&report->tables, writer);
+  tables_write_frames(&report->tables, writer);
+  tables_write_nodes(&report->tables, writer);
+  tables_write_sites(&report->tables, writer);
+  leaks_write(report, writer);
+  sizes_write(writer);
+  timeline_write(&report->process, writer);
+  site_timeline_write(&report->tables, writer);
+  threads_write(&report->threads, writer);
+  holders_write(&report->holders, &report->tables, &report->threads, writer);
+  notes_write(&report->notes, writer);
+  tables_write_strings(&report->tables, writer);
+}
+
+// ---- the whole
+
+// A labelled snapshot goes into a folder of its own.
+static void directory_make(const char *label, char *path, size_t capacity) {
+  struct text text;
+  text_start(&text, path, capacity);
+  text_add(&text, session->out);
+  if (!label) return;
+  text_add(&text, "/");
+  text_add(&text, label);
+  sys_call4(SYS_mkdirat, AT_FDCWD, (long)path, 0777, 0);
+}
+
+static bool file_write_all(struct report *report) {
+  char *directory = sys_map(WRITER_PATH_BYTES);
+  if (!directory) return false;
+  directory_make(report->order->label, directory, WRITER_PATH_BYTES);
+  struct writer *writer = writer_open(directory, (int)report->process.pid, report->process.image, SECTION_COUNT);
+  if (writer) sections_write(report, writer);
+  bool written = writer && writer_close(writer) == 0;
+  sys_unmap(directory, WRITER_PATH_BYTES);
+  return written;
+}
+
+// The other threads are parked from here on, so that counters, leaks and tables belong to one moment.
+static bool report_collect(struct report *report) {
+  count_settle();
+  if (!tables_begin(&report->tables)) return false;
+  figures_fill(report);
+  uint64_t live_bytes[HT_KIND_COUNT];
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) live_bytes[kind] = report->process.kinds[kind].live_bytes;
+  sampler_finish(live_bytes);
+  if (report->order->scan) {
+    scan_run(&report->order->origin, &report->scan);
+    holders_find(&report->holders, &report->tables);
+  }
+  tables_number(&report->tables);
+  process_fill(report);
+  threads_collect(&report->threads, &report->tables);
+  notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
+  if (session->check_stacks) sums_check(report);
+  return true;
+}
+
+static bool report_put_together(struct report *report) {
+  bool written = report_collect(report) && file_write_all(report);
+  scan_result_drop(&report->scan);
+  notes_drop(&report->notes);
+  tables_drop(&report->tables);
+  return written;
+}
+
+bool report_write(const struct report_order *order) {
+  struct report *report = sys_map(sizeof *report);
+  if (!report) return false;
+  report->order = order;
+  uint64_t saved_signals = signals_block();
+  lock_take(&one_report);
+  ht_report_hooks_run();
+  module_refresh(); // takes the loader's lock, which a parked thread might hold
+  stop_begin();
+  bool written = report_put_together(report);
+  stop_end();
+  lock_drop(&one_report);
+  signals_restore(saved_signals);
+  sys_unmap(report, sizeof *report);
+  return written;
+}

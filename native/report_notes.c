@@ -1,0 +1,40 @@
+#include "report_notes.h"
+
+#include "site.h"
+#include "text.h"
+
+void notes_add(struct report_notes *notes, struct report_tables *tables, const char *sentence) {
+  uint32_t ref = tables_string(tables, sentence);
+  buffer_append(&notes->refs, &ref, sizeof ref);
+}
+
+static void calls_note(struct report_notes *notes, struct report_tables *tables, uint64_t calls) {
+  char sentence[200];
+  struct text text;
+  text_start(&text, sentence, sizeof sentence);
+  text_add_decimal(&text, calls);
+  text_add(&text, " allocation calls were passed through without a record");
+  if (calls) notes_add(notes, tables, sentence);
+}
+
+static void site_note(struct report_notes *notes, struct report_tables *tables, uint32_t site, const char *sentence) {
+  struct site_figures figures;
+  tables_figures(tables, (site_id){site}, &figures);
+  if (figures.allocations) notes_add(notes, tables, sentence);
+}
+
+void notes_collect(struct report_notes *notes, struct report_tables *tables, const struct scan_result *scan,
+                   uint64_t unseen_calls) {
+  for (uint32_t i = 0; i < scan->note_count; i++) notes_add(notes, tables, scan->notes[i]);
+  calls_note(notes, tables, unseen_calls);
+  site_note(notes, tables, SITE_SIGNAL, "allocations made by signal handlers that interrupted heaptide have no stack");
+  site_note(notes, tables, SITE_OVERFLOW, "the table of allocation sites was full: later sites are shown as one");
+}
+
+void notes_write(const struct report_notes *notes, struct writer *writer) {
+  writer_section(writer, HT_SECTION_NOTES);
+  writer_add(writer, notes->refs.data, notes->refs.bytes);
+  writer_section_end(writer);
+}
+
+void notes_drop(struct report_notes *notes) { buffer_drop(&notes->refs); }

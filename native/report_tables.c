@@ -1,0 +1,222 @@
+#include "report_tables.h"
+
+#include <string.h>
+
+#include "modules.h"
+#include "process_info.h"
+#include "ranges.h"
+#include "resident.h"
+#include "site.h"
+#include "stack_table.h"
+#include "sys.h"
+
+#define WANTED UINT32_MAX // in a map before tables_number
+
+// ---- memory that madvise gave back
+
+// Bytes of a range that no page backs any more.
+static uint64_t range_missing_bytes(const struct range *range) {
+  uint64_t size = range_bytes(range), resident = 0;
+  uintptr_t start = range->start, run_end;
+  while (start < range->end && resident_next(&start, &run_end, range->end, false)) {
+    resident += run_end - start;
+    start = run_end;
+  }
+  return resident < size ? size - resident : 0;
+}
+
+static void lazy_bytes_count(struct report_tables *tables) {
+  uint32_t count;
+  const struct range *ranges = range_array(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct range *range = &ranges[i];
+    if (!(range->flags & RANGE_LAZY) || range->site.value >= tables->site_end || range->site.value == 0) continue;
+    if (!tables->lazy_bytes) tables->lazy_bytes = sys_map(tables->site_end * sizeof(uint64_t));
+    if (!tables->lazy_bytes) return;
+    tables->lazy_bytes[range->site.value] += range_missing_bytes(range);
+  }
+}
+
+// ---- numbering
+
+static uint32_t *map_make(uint32_t count) { return sys_map(((size_t)count + 1) * sizeof(uint32_t)); }
+
+static void map_drop(uint32_t *map, uint32_t count) {
+  if (map) sys_unmap(map, ((size_t)count + 1) * sizeof(uint32_t));
+}
+
+bool tables_begin(struct report_tables *tables) {
+  *tables = (struct report_tables){.site_end = site_count, .node_end = node_count, .frame_end = frame_count};
+  tables->sites = map_make(tables->site_end);
+  tables->nodes = map_make(tables->node_end);
+  tables->frames = map_make(tables->frame_end);
+  // Python's names keep their ids: the blob comes first. Its byte 0 is the empty string's.
+  if (string_bytes)
+    buffer_append(&tables->strings, string_blob, string_bytes);
+  else
+    buffer_append(&tables->strings, "", 1);
+  resident_begin();
+  lazy_bytes_count(tables);
+  resident_end();
+  return tables->sites && tables->nodes && tables->frames;
+}
+
+void tables_drop(struct report_tables *tables) {
+  map_drop(tables->sites, tables->site_end);
+  map_drop(tables->nodes, tables->node_end);
+  map_drop(tables->frames, tables->frame_end);
+  if (tables->lazy_bytes) sys_unmap(tables->lazy_bytes, tables->site_end * sizeof(uint64_t));
+  buffer_drop(&tables->strings);
+}
+
+void tables_want(struct report_tables *tables, site_id site) {
+  if (site.value < tables->site_end) tables->sites[site.value] = WANTED;
+}
+
+static bool figures_any(const struct site_figures *figures) {
+  return (figures->allocations | figures->frees | figures->live_bytes | figures->live_blocks | figures->peak_bytes) !=
+         0;
+}
+
+static void frame_want(struct report_tables *tables, uint32_t frame) {
+  if (frame < tables->frame_end) tables->frames[frame] = WANTED;
+}
+
+static void stack_want(struct report_tables *tables, uint32_t node) {
+  while (node != 0 && node < tables->node_end && tables->nodes[node] != WANTED) {
+    tables->nodes[node] = WANTED;
+    frame_want(tables, node_table[node].frame);
+    node = node_table[node].parent;
+  }
+}
+
+static void sites_number(struct report_tables *tables) {
+  struct site_figures figures;
+  tables->site_used = 1;
+  for (uint32_t id = 1; id < tables->site_end; id++) {
+    tables_figures(tables, (site_id){id}, &figures);
+    if (tables->sites[id] != WANTED && !figures_any(&figures)) continue;
+    tables->sites[id] = tables->site_used++;
+    stack_want(tables, site_table[id].node);
+  }
+}
+
+// Wanted entries in the recorder's order, so that a node's parent keeps coming before it.
+static uint32_t map_number(uint32_t *map, uint32_t end) {
+  uint32_t used = 1;
+  for (uint32_t id = 1; id < end; id++)
+    if (map[id] == WANTED) map[id] = used++;
+  return used;
+}
+
+void tables_number(struct report_tables *tables) {
+  sites_number(tables);
+  tables->node_used = map_number(tables->nodes, tables->node_end);
+  tables->frame_used = map_number(tables->frames, tables->frame_end);
+}
+
+uint32_t tables_site(const struct report_tables *tables, site_id site) {
+  return site.value < tables->site_end ? tables->sites[site.value] : 0;
+}
+
+uint32_t tables_string(struct report_tables *tables, const char *string) {
+  return *string ? (uint32_t)buffer_append(&tables->strings, string, strlen(string) + 1) : 0;
+}
+
+void tables_figures(const struct report_tables *tables, site_id site, struct site_figures *figures) {
+  memset(figures, 0, sizeof *figures);
+  if (site_is_inherited(site)) return;
+  count_site_figures(site, figures);
+  uint64_t missing = tables->lazy_bytes ? tables->lazy_bytes[site.value] : 0;
+  figures->live_bytes -= missing < figures->live_bytes ? missing : figures->live_bytes;
+}
+
+// ---- sections
+
+void tables_write_sites(struct report_tables *tables, struct writer *writer) {
+  struct ht_file_site row = {0};
+  writer_section(writer, HT_SECTION_SITES);
+  writer_add(writer, &row, sizeof row);
+  for (uint32_t id = 1; id < tables->site_end; id++) {
+    if (tables->sites[id] == 0) continue;
+    struct site_figures figures;
+    tables_figures(tables, (site_id){id}, &figures);
+    row = (struct ht_file_site){
+        .node = tables->nodes[site_table[id].node],
+        .kind = site_table[id].kind,
+        .allocations = figures.allocations,
+        .frees = figures.frees,
+        .temporaries = figures.temporaries,
+        .allocated_bytes = figures.allocated_bytes,
+        .live_bytes = figures.live_bytes,
+        .live_blocks = figures.live_blocks,
+        .peak_bytes = figures.peak_bytes,
+        .peak_blocks = figures.peak_blocks,
+    };
+    writer_add(writer, &row, sizeof row);
+  }
+  writer_section_end(writer);
+}
+
+void tables_write_nodes(struct report_tables *tables, struct writer *writer) {
+  struct ht_file_node row = {0};
+  writer_section(writer, HT_SECTION_NODES);
+  writer_add(writer, &row, sizeof row);
+  for (uint32_t id = 1; id < tables->node_end; id++) {
+    if (tables->nodes[id] == 0) continue;
+    row = (struct ht_file_node){tables->nodes[node_table[id].parent], tables->frames[node_table[id].frame]};
+    writer_add(writer, &row, sizeof row);
+  }
+  writer_section_end(writer);
+}
+
+static struct ht_file_frame frame_row(const struct frame *frame) {
+  struct ht_file_frame row = {.kind = frame->kind, .a = frame->module, .b = frame->value};
+  if (frame->kind == HT_FRAME_PYTHON) {
+    row.name = (uint32_t)(frame->value >> 32);
+    row.b = (uint32_t)frame->value;
+  }
+  return row;
+}
+
+void tables_write_frames(struct report_tables *tables, struct writer *writer) {
+  struct ht_file_frame row = {0};
+  writer_section(writer, HT_SECTION_FRAMES);
+  writer_add(writer, &row, sizeof row);
+  for (uint32_t id = 1; id < tables->frame_end; id++) {
+    if (tables->frames[id] == 0) continue;
+    row = frame_row(&frame_table[id]);
+    writer_add(writer, &row, sizeof row);
+  }
+  writer_section_end(writer);
+}
+
+// The loader has no name for the executable.
+static uint32_t module_path(struct report_tables *tables, const struct module *module) {
+  if (module->path && module->path[0]) return tables_string(tables, module->path);
+  return module->flags & HT_MODULE_MAIN ? tables_string(tables, process_info()->exe) : 0;
+}
+
+void tables_write_modules(struct report_tables *tables, struct writer *writer) {
+  writer_section(writer, HT_SECTION_MODULES);
+  for (uint32_t i = 0; i < module_count; i++) {
+    const struct module *module = &module_table[i];
+    struct ht_file_module row = {
+        .bias = module->bias,
+        .start = module->start,
+        .end = module->end,
+        .path = module_path(tables, module),
+        .flags = module->flags,
+        .build_id_bytes = module->build_id_bytes,
+    };
+    memcpy(row.build_id, module->build_id, sizeof row.build_id);
+    writer_add(writer, &row, sizeof row);
+  }
+  writer_section_end(writer);
+}
+
+void tables_write_strings(struct report_tables *tables, struct writer *writer) {
+  writer_section(writer, HT_SECTION_STRINGS);
+  writer_add(writer, tables->strings.data, tables->strings.bytes);
+  writer_section_end(writer);
+}

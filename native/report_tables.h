@@ -1,0 +1,43 @@
+// What a report writes of the recorder's tables: the sites that counted something, the stack nodes and frames that
+// they reach, all numbered anew without gaps.
+#ifndef HT_REPORT_TABLES_H
+#define HT_REPORT_TABLES_H
+
+#include "buffer.h"
+#include "count.h"
+#include "words.h"
+#include "writer.h"
+
+struct report_tables {
+  // By the recorder's number, the file's; 0: not in the file. Own memory.
+  uint32_t *sites, *nodes, *frames;
+  uint32_t site_end, node_end, frame_end;    // the recorder's counts when numbering began
+  uint32_t site_used, node_used, frame_used; // the file's counts, entry 0 included
+  uint64_t *lazy_bytes; // by the recorder's site: live bytes that madvise took the pages of; NULL: none
+  struct buffer strings;
+};
+
+// Begins with every site in use. False: no memory.
+bool tables_begin(struct report_tables *tables);
+// Wants a site in the file whatever it counted. Before tables_number.
+void tables_want(struct report_tables *tables, site_id site);
+// Numbers sites, nodes, frames. Counters are settled.
+void tables_number(struct report_tables *tables);
+void tables_drop(struct report_tables *tables);
+
+// A string's ref in the STRINGS section.
+uint32_t tables_string(struct report_tables *tables, const char *string);
+// The file's number of a site, 0: not in it.
+uint32_t tables_site(const struct report_tables *tables, site_id site);
+
+// A site's figures as the file has them: an inherited site counts nothing, pages given back are not live.
+void tables_figures(const struct report_tables *tables, site_id site, struct site_figures *figures);
+
+// One section each.
+void tables_write_sites(struct report_tables *tables, struct writer *writer);
+void tables_write_nodes(struct report_tables *tables, struct writer *writer);
+void tables_write_frames(struct report_tables *tables, struct writer *writer);
+void tables_write_modules(struct report_tables *tables, struct writer *writer);
+void tables_write_strings(struct report_tables *tables, struct writer *writer);
+
+#endif
