@@ -92,14 +92,12 @@ static int main_and_note(int argc, char **argv, char **environment) {
   return status;
 }
 
-typedef int (*start_main_function)(main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
-
 HT_EXPORT int __libc_start_main(main_function main, int argc, char **argv, void (*init)(void), void (*fini)(void),
                                 void (*rtld_fini)(void), void *stack_end) {
   real_ready();
-  start_main_function next = (start_main_function)real.__libc_start_main;
   program_main = main;
-  return next(thread_recording() ? main_and_note : main, argc, argv, init, fini, rtld_fini, stack_end);
+  if (thread_recording()) main = main_and_note;
+  return real.__libc_start_main(main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 // ---- fork

@@ -32,7 +32,8 @@
   X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                             \
   X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                                               \
   X(void, _exit, (int))                                                                                                \
-  X(int, __libc_start_main, (void))                                                                                    \
+  X(int, __libc_start_main,                                                                                            \
+    (int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *))            \
   X(void, exit, (int))
 
 struct real_functions {

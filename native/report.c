@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 
 #include "core.h"
 #include "count.h"
@@ -223,12 +224,17 @@ static void directory_make(const char *label, char *path, size_t capacity) {
   sys_call4(SYS_mkdirat, AT_FDCWD, (long)path, 0777, 0);
 }
 
+static char last_path[WRITER_PATH_BYTES]; // of the last report written
+
 static bool file_write_all(struct report *report) {
   char *directory = sys_map(WRITER_PATH_BYTES);
   if (!directory) return false;
   directory_make(report->order->label, directory, WRITER_PATH_BYTES);
   struct writer *writer = writer_open(directory, (int)report->process.pid, report->process.image, SECTION_COUNT);
-  if (writer) sections_write(report, writer);
+  if (writer) {
+    memcpy(last_path, writer->path, sizeof last_path);
+    sections_write(report, writer);
+  }
   bool written = writer && writer_close(writer) == 0;
   sys_unmap(directory, WRITER_PATH_BYTES);
   return written;
@@ -278,3 +284,5 @@ bool report_write(const struct report_order *order) {
   sys_unmap(report, sizeof *report);
   return written;
 }
+
+void report_withdraw(void) { sys_call3(SYS_unlinkat, AT_FDCWD, (long)last_path, 0); }

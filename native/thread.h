@@ -34,7 +34,8 @@ struct thread {
   uint8_t deferred_used;
   uint32_t tid;
   uintptr_t last_block; // what its last allocation-family call returned; 0: none (temporaries)
-  int64_t sample_budget; // until the clock is looked at (sampler.h)
+  int64_t sample_budget, sample_budget_given; // bytes until the clock is looked at (sampler.h)
+  uint64_t sample_tsc;                        // when it was looked at last
   struct stack_memo memo;
   struct count count;
   char name[16];        // the kernel's, taken when the thread ends or a report is written
