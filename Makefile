@@ -58,7 +58,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 
 # --exclude-libs keeps zstd's symbols from taking over those of a zstd in the program.
 $(BUILD)/libheaptide.so: $(call object,$(LIBRARY_SOURCES)) $(BUILD)/flags $(BUILD)/sources
-	$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
+	$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,initfirst -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
 	  $(filter %.o,$^) $(ZSTD) -ldl $(LDFLAGS)
 
 $(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/flags $(BUILD)/sources

@@ -25,7 +25,12 @@ static void allocator_find(void) {
 
 bool real_malloc_is_libc(void) { return allocator_is_libc; }
 
+// Runs before any second thread is there. What dlsym itself allocates comes back here and is served by what is
+// resolved by then.
 void real_resolve(void) {
+  static bool begun;
+  if (begun) return;
+  begun = true;
 #define X(result, name, arguments) __atomic_store_n(&real.name, dlsym(RTLD_NEXT, #name), __ATOMIC_RELEASE);
   REAL_FUNCTIONS(X)
 #undef X

@@ -8,7 +8,7 @@
 
 #include "words.h"
 
-// One table; X(result, name, arguments). Optional ones may be NULL (older C libraries).
+// One table; X(result, name, arguments). 
 #define REAL_FUNCTIONS(X)                                                                                              \
   X(void *, malloc, (size_t))                                                                                          \
   X(void, free, (void *))                                                                                              \
@@ -21,9 +21,6 @@
   X(void *, valloc, (size_t))                                                                                          \
   X(void *, pvalloc, (size_t))                                                                                         \
   X(size_t, malloc_usable_size, (void *))                                                                              \
-  X(void, free_sized, (void *, size_t))                                                                                \
-  X(void, free_aligned_sized, (void *, size_t, size_t))                                                                \
-  X(void, cfree, (void *))                                                                                             \
   X(void *, mmap, (void *, size_t, int, int, int, long))                                                               \
   X(int, munmap, (void *, size_t))                                                                                     \
   X(void *, mremap, (void *, size_t, size_t, int, ...))                                                                \
