@@ -3,9 +3,14 @@
 #include "lock.h"
 #include "sys.h"
 
-uint32_t *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only where blocks are
+struct live_leaf *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only where blocks are
 size_t (*live_usable_call)(void *block);
 bool live_usable_glibc;
+
+// The leaves that exist, in the order they were made: looking through live_leaves would touch all of it.
+#define LEAVES_LISTED 65536u // 2 TiB of heap
+static uint32_t leaf_list[LEAVES_LISTED];
+static uint32_t leaf_count;
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc) {
   live_usable_call = usable_size;
@@ -13,13 +18,17 @@ bool live_init(size_t (*usable_size)(void *), bool is_glibc) {
   return true;
 }
 
-uint32_t *live_leaf_make(uintptr_t address) {
-  uint32_t **slot = &live_leaves[(address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)];
-  uint32_t *leaf = sys_map(LIVE_LEAF_ENTRIES * sizeof *leaf), *expected = NULL;
-  if (!leaf) return *slot;
-  if (__atomic_compare_exchange_n(slot, &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return leaf;
-  sys_unmap(leaf, LIVE_LEAF_ENTRIES * sizeof *leaf);
-  return expected;
+struct live_leaf *live_leaf_make(uintptr_t address) {
+  uint32_t index = (address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1);
+  struct live_leaf *leaf = sys_map(sizeof *leaf), *expected = NULL;
+  if (!leaf) return live_leaves[index];
+  if (!__atomic_compare_exchange_n(&live_leaves[index], &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    sys_unmap(leaf, sizeof *leaf); // another thread was faster
+    return expected;
+  }
+  uint32_t place = __atomic_fetch_add(&leaf_count, 1, __ATOMIC_ACQ_REL);
+  if (place < LEAVES_LISTED) leaf_list[place] = index;
+  return leaf;
 }
 
 // ---- the side table: start -> size, open addressing with backward shift, under one lock
@@ -122,9 +131,9 @@ static struct block block_of(uintptr_t start, uint32_t entry) {
 
 static uintptr_t leaf_start(size_t leaf) { return (uintptr_t)leaf << LIVE_LEAF_SHIFT; }
 
-static bool leaf_each(size_t leaf, bool (*visit)(const struct block *, void *), void *context) {
-  const uint32_t *entries = live_leaves[leaf];
-  for (size_t i = 0; i < LIVE_LEAF_ENTRIES; i += 4) {
+static bool chunk_each(size_t leaf, size_t first, bool (*visit)(const struct block *, void *), void *context) {
+  const uint32_t *entries = live_leaves[leaf]->entries;
+  for (size_t i = first; i < first + LIVE_CHUNK_ENTRIES; i += 4) {
     const uint64_t *pair = (const uint64_t *)(entries + i);
     if (!(pair[0] | pair[1])) continue;
     for (size_t j = i; j < i + 4; j++) {
@@ -136,9 +145,21 @@ static bool leaf_each(size_t leaf, bool (*visit)(const struct block *, void *), 
   return true;
 }
 
+static void leaves_sort(void) {
+  for (uint32_t i = 1; i < leaf_count; i++) {
+    uint32_t leaf = leaf_list[i], at = i;
+    for (; at > 0 && leaf_list[at - 1] > leaf; at--) leaf_list[at] = leaf_list[at - 1];
+    leaf_list[at] = leaf;
+  }
+}
+
 void live_each(bool (*visit)(const struct block *, void *), void *context) {
-  for (size_t leaf = 0; leaf < LIVE_LEAVES; leaf++)
-    if (live_leaves[leaf] && !leaf_each(leaf, visit, context)) return;
+  leaves_sort();
+  for (uint32_t i = 0; i < leaf_count; i++)
+    for (size_t chunk = 0; chunk < LIVE_LEAF_CHUNKS; chunk++)
+      if (live_leaves[leaf_list[i]]->chunks_used[chunk] &&
+          !chunk_each(leaf_list[i], chunk * LIVE_CHUNK_ENTRIES, visit, context))
+        return;
 }
 
 static bool big_add(const struct block *block, void *ok) {
@@ -160,8 +181,9 @@ static bool big_add(const struct block *block, void *ok) {
 
 bool live_scan_begin(void) {
   bool ok = true;
-  for (size_t leaf = 0; leaf < LIVE_LEAVES; leaf++)
-    if (live_leaves[leaf] && !(marks[leaf] = sys_map(MARK_BYTES))) ok = false;
+  if (leaf_count > LEAVES_LISTED) leaf_count = LEAVES_LISTED;
+  for (uint32_t i = 0; i < leaf_count; i++)
+    if (!(marks[leaf_list[i]] = sys_map(MARK_BYTES))) ok = false;
   big_count = 0;
   if (ok) live_each(big_add, &ok);
   if (!ok) live_scan_end();
@@ -169,10 +191,10 @@ bool live_scan_begin(void) {
 }
 
 void live_scan_end(void) {
-  for (size_t leaf = 0; leaf < LIVE_LEAVES; leaf++) {
-    if (!marks[leaf]) continue;
-    sys_unmap(marks[leaf], MARK_BYTES);
-    marks[leaf] = NULL;
+  for (uint32_t i = 0; i < leaf_count; i++) {
+    uint64_t **leaf = &marks[leaf_list[i]];
+    if (*leaf) sys_unmap(*leaf, MARK_BYTES);
+    *leaf = NULL;
   }
   if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
   big_blocks = NULL;
@@ -195,21 +217,31 @@ static bool big_find(uintptr_t address, struct block *block) {
   return true;
 }
 
+// The last block that starts at or before `granule`, not before `stop`; 0: none.
+static uintptr_t start_before(uintptr_t granule, uintptr_t stop) {
+  const struct live_leaf *leaf = live_leaf_of(granule);
+  while (leaf && granule >= stop) {
+    size_t at = live_index(granule);
+    if (!leaf->chunks_used[at / LIVE_CHUNK_ENTRIES]) {
+      at &= ~(size_t)(LIVE_CHUNK_ENTRIES - 1);
+    } else if (leaf->entries[at]) {
+      return granule;
+    }
+    granule = (granule & ~((1ul << LIVE_LEAF_SHIFT) - 1)) + at * 16;
+    if (granule < 16) return 0;
+    granule -= 16;
+    if (at == 0) leaf = live_leaf_of(granule);
+  }
+  return 0;
+}
+
 bool live_find(uintptr_t address, struct block *block) {
   if (address >> 47) return false;
-  size_t leaf = address >> LIVE_LEAF_SHIFT;
-  uintptr_t granule = address & ~15ul, stop = granule > BIG_BYTES ? granule - BIG_BYTES : 0;
-  const uint32_t *entries = live_leaves[leaf];
-  while (entries) {
-    size_t at = (granule >> 4) & (LIVE_LEAF_ENTRIES - 1);
-    while (at > 0 && !entries[at] && granule > stop) at--, granule -= 16;
-    if (entries[at]) {
-      *block = block_of(granule, entries[at]);
-      return block_holds(block, address) || big_find(address, block);
-    }
-    if (granule <= stop || leaf == 0) break;
-    entries = live_leaves[--leaf];
-    granule -= 16;
+  uintptr_t granule = address & ~15ul, start = start_before(granule, granule > BIG_BYTES ? granule - BIG_BYTES : 16);
+  if (start) {
+    *block = block_of(start, *live_entry(start));
+    if (block_holds(block, address)) return true;
+    if (block->size_bytes > 0 && address - start < BIG_BYTES) return false; // a big one would have come up instead
   }
   return big_find(address, block);
 }

@@ -118,6 +118,7 @@ static uint32_t module_note_locked(const struct module *found) {
     struct module *known = &module_table[i];
     if (found->end <= known->start || found->start >= known->end) continue;
     if (same_module(known, found)) {
+      if (found->loader_entry) known->loader_entry = found->loader_entry;
       if (known->current) return i;
       replaced = known->current = true; // loaded again where it was, after something else had been there
       continue;
@@ -147,14 +148,6 @@ static struct module module_describe(uintptr_t start, uintptr_t end, uintptr_t b
   return module;
 }
 
-static bool find_by_loader(uintptr_t pc, struct module *module) {
-  struct found_object object;
-  if (!find_object || find_object((void *)pc, &object) != 0) return false;
-  *module = module_describe((uintptr_t)object.map_start, (uintptr_t)object.map_end, object.link_map->l_addr,
-                            object.link_map->l_name, object.eh_frame);
-  return true;
-}
-
 static uint32_t sorted_find(uintptr_t pc) {
   typeof(sorted) table = __atomic_load_n(&sorted, __ATOMIC_ACQUIRE);
   uint32_t low = 0, high = table->count;
@@ -167,12 +160,20 @@ static uint32_t sorted_find(uintptr_t pc) {
   return table->index[low];
 }
 
+static bool still_there(const struct module *known, const struct found_object *object) {
+  return known->loader_entry == object->link_map && known->start == (uintptr_t)object->map_start &&
+         known->end == (uintptr_t)object->map_end && known->eh_frame_hdr == object->eh_frame;
+}
+
 uint32_t module_of(uintptr_t pc) {
-  if (!find_object) return sorted_find(pc); // glibc 2.34: what module_refresh saw
-  struct module found;
-  if (!find_by_loader(pc, &found)) return UINT32_MAX;
   uint32_t index = sorted_find(pc);
-  if (index != UINT32_MAX && same_module(&module_table[index], &found)) return index;
+  if (!find_object) return index; // glibc 2.34: what module_refresh saw
+  struct found_object object;
+  if (find_object((void *)pc, &object) != 0) return UINT32_MAX;
+  if (index != UINT32_MAX && still_there(&module_table[index], &object)) return index;
+  struct module found = module_describe((uintptr_t)object.map_start, (uintptr_t)object.map_end,
+                                        object.link_map->l_addr, object.link_map->l_name, object.eh_frame);
+  found.loader_entry = object.link_map;
   lock_take(&modules_lock);
   index = module_note_locked(&found);
   lock_drop(&modules_lock);

@@ -1,10 +1,18 @@
 #include "site.h"
 
+#include "count.h"
 #include "lock.h"
 #include "stack_table.h"
 #include "sys.h"
 
 #define FIRST_BITS 9
+
+// What a lookup needs beside the site itself, close together for neighbours.
+struct site_link {
+  uint32_t hash_upper; // the site's tag is the lower half
+  uint32_t next;       // the site that followed it last time, 0: none
+};
+static struct site_link *links;
 
 struct site *site_table;
 uint32_t site_count = SITE_FIRST;
@@ -37,8 +45,9 @@ bool site_init(void) {
   while (sites_max > 65536 && sites_max * sizeof(struct site) > sys_address_space_share()) sites_max /= 2;
   for (; sites_max >= 4096 && !site_table; sites_max /= site_table ? 1 : 2)
     site_table = sys_map(sites_max * sizeof(struct site));
+  links = sys_map(sites_max * sizeof *links);
   lookup_now = lookup_new(FIRST_BITS);
-  if (!site_table || !lookup_now) return false;
+  if (!site_table || !links || !lookup_now) return false;
   reserved_sites_locked();
   return true;
 }
@@ -74,6 +83,7 @@ static struct site_lookup *lookup_with_room_locked(void) {
     if (slot) lookup_put(larger, slot >> 32 << 32 | site_table[(uint32_t)slot].tag, (uint32_t)slot);
   }
   __atomic_store_n(&lookup_now, larger, __ATOMIC_RELEASE);
+  if (!count_many_threads) sys_unmap(lookup, sizeof *lookup + (lookup->mask + 1ul) * sizeof lookup->slots[0]);
   return larger;
 }
 
@@ -85,19 +95,28 @@ static uint32_t site_make_locked(uint64_t hash, enum ht_kind kind, node_id node)
   site->tag = (uint32_t)hash;
   site->node = node.value;
   site->kind = (uint8_t)kind;
+  links[id].hash_upper = (uint32_t)(hash >> 32);
   __atomic_store_n(&site_count, id + 1, __ATOMIC_RELEASE);
   lookup_put(lookup, hash, id);
   return id;
 }
 
-site_id site_find(uint64_t hash, enum ht_kind kind, node_id (*node_of)(void *context), void *context) {
+static HT_NOINLINE uint32_t site_look_up(uint64_t hash, enum ht_kind kind, node_id (*node_of)(void *), void *context) {
   uint32_t unused;
   uint32_t id = lookup_find(__atomic_load_n(&lookup_now, __ATOMIC_ACQUIRE), hash, &unused);
-  if (likely(id)) return (site_id){id};
+  if (likely(id)) return id;
   lock_take(&sites_lock);
   id = lookup_find(lookup_now, hash, &unused); // another thread may have made it meanwhile
   if (!id) id = site_make_locked(hash, kind, node_of(context));
   lock_drop(&sites_lock);
+  return id;
+}
+
+site_id site_find(uint64_t hash, enum ht_kind kind, site_id before, node_id (*node_of)(void *), void *context) {
+  uint32_t id = links[before.value].next;
+  if (likely(id && links[id].hash_upper == hash >> 32 && site_table[id].tag == (uint32_t)hash)) return (site_id){id};
+  id = site_look_up(hash, kind, node_of, context);
+  links[before.value].next = id;
   return (site_id){id};
 }
 
@@ -105,5 +124,6 @@ void site_fork_child(void) {
   struct site_lookup *fresh = lookup_new(FIRST_BITS);
   if (!fresh) return; // the parent's sites are used on: their counters then hold the parent's figures too
   lookup_now = fresh;
+  for (uint32_t id = 0; id < SITE_FIRST; id++) links[id].next = 0;
   site_inherited = site_count;
 }

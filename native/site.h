@@ -31,8 +31,9 @@ extern uint32_t site_count;    // ids in use: [SITE_FIRST, site_count)
 extern uint32_t site_inherited;// ids below are the parent's (fork): their blocks are roots, not ours
 
 bool site_init(void);
-// Finds or makes the site of a stack hash. `node_of` is asked for the node when the site is new.
-site_id site_find(uint64_t hash, enum ht_kind kind, node_id (*node_of)(void *context), void *context);
+// Finds or makes the site of a stack hash. `before` is the calling thread's last site: programs repeat themselves,
+// so its successor of last time is tried first. `node_of` is asked for the node when the site is new.
+site_id site_find(uint64_t hash, enum ht_kind kind, site_id before, node_id (*node_of)(void *context), void *context);
 HT_INLINE struct site *site_at(site_id id) { return &site_table[id.value]; }
 HT_INLINE bool site_is_inherited(site_id id) { return id.value < site_inherited; }
 // In the fork child: forgets the lookup table, so that every site from now on is a new one.

@@ -52,6 +52,7 @@ void stack_memo_reset(struct stack_memo *memo) {
   memo->foreign = false;
   memo->foreign_low = memo->foreign_high = 0;
   memo->site_keys[0] = memo->site_keys[1] = 0;
+  memo->sites[0] = memo->sites[1] = (site_id){0};
 }
 
 // ---- may a word of the stack be read?
@@ -383,7 +384,7 @@ HT_NOINLINE site_id stack_memo_site_slow(struct stack_memo *memo, uint64_t key, 
   if (!memo->arrays) return (site_id){SITE_OVERFLOW};
   struct node_request request = {memo, line_frame};
   uint64_t hash = (key ^ key >> 32) * 0xD6E8FEB86659FD93ull;
-  memo->sites[slot] = site_find(hash ^ hash >> 32, kind, memo_node, &request);
+  memo->sites[slot] = site_find(hash ^ hash >> 32, kind, memo->sites[slot], memo_node, &request);
   memo->site_keys[slot] = key;
   return memo->sites[slot];
 }

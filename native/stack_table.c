@@ -134,13 +134,22 @@ uint32_t frame_intern_locked(const struct frame *frame) {
   return *slot = frame_count++;
 }
 
+// Frames of return addresses seen lately.
+static struct recent_frame {
+  uintptr_t pc;
+  uint32_t generation, frame;
+} recent_frames[1024];
+
 uint32_t frame_native_locked(uintptr_t return_address, bool exact) {
   uintptr_t pc = exact ? return_address : return_address - 1; // the call, not what comes after it
+  struct recent_frame *recent = &recent_frames[(pc * MULTIPLIER) >> 54];
+  if (recent->pc == pc && recent->generation == module_generation) return recent->frame;
   uint32_t module = module_of(pc);
   struct frame frame = {.kind = HT_FRAME_NATIVE, .module = module, .value = pc};
   if (module == UINT32_MAX) frame.kind = HT_FRAME_JIT;
   else frame.value = pc - module_table[module].bias;
-  return frame_intern_locked(&frame);
+  *recent = (struct recent_frame){pc, module_generation, frame_intern_locked(&frame)};
+  return recent->frame;
 }
 
 // ---- strings
