@@ -374,16 +374,12 @@ uint64_t flood_bytes(bool *complete) {
 // ---- begin and end
 
 static void bounds_set(void) {
-  flood.low = UINTPTR_MAX;
-  flood.high = 0;
-  for (uintptr_t leaf = 0; leaf < LIVE_LEAVES; leaf++) {
-    if (!live_leaves[leaf]) continue;
-    if (flood.low == UINTPTR_MAX) flood.low = leaf << LIVE_LEAF_SHIFT;
-    flood.high = (leaf + 1) << LIVE_LEAF_SHIFT;
-  }
+  live_bounds(&flood.low, &flood.high);
   if (flood.range_count == 0) return;
-  if (flood.ranges[0].start < flood.low) flood.low = flood.ranges[0].start;
-  if (flood.ranges[flood.range_count - 1].end > flood.high) flood.high = flood.ranges[flood.range_count - 1].end;
+  uintptr_t start = flood.ranges[0].start, end = flood.ranges[flood.range_count - 1].end;
+  if (flood.low == flood.high) flood.low = start;
+  if (start < flood.low) flood.low = start;
+  if (end > flood.high) flood.high = end;
 }
 
 static bool pieces_map(void) {

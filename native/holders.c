@@ -161,6 +161,7 @@ static struct scan_holder_link link_root(const struct record *record) {
   struct scan_holder_link link;
   if (record->source == HOLDER_SOURCE_LOADER) return link_text("the dynamic loader");
   if (record->source == HOLDER_SOURCE_PARENT || record->kind == ROOT_INHERITED) return link_text("memory of the parent process");
+  if (record->kind == ROOT_START) return link_text("a thread that was being started");
   if (record->kind != ROOT_REGISTERS && link_tls(record->address, &link)) return link;
   if (record->kind == ROOT_STACK) return (struct scan_holder_link){HT_HOLDER_STACK, record->tid, record->address, NULL};
   if (record->kind == ROOT_REGISTERS) return (struct scan_holder_link){HT_HOLDER_STACK, record->tid, 0, NULL};

@@ -4,6 +4,8 @@
 #include "sys.h"
 
 uint32_t *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only where blocks are
+uint32_t live_leaf_order[LIVE_LEAVES];
+uint32_t live_leaf_count;
 size_t (*live_usable_call)(void *block);
 bool live_usable_glibc;
 
@@ -17,7 +19,10 @@ uint32_t *live_leaf_make(uintptr_t address) {
   uint32_t **slot = &live_leaves[(address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)];
   uint32_t *leaf = sys_map(LIVE_LEAF_ENTRIES * sizeof *leaf), *expected = NULL;
   if (!leaf) return *slot;
-  if (__atomic_compare_exchange_n(slot, &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return leaf;
+  if (__atomic_compare_exchange_n(slot, &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    live_leaf_order[__atomic_fetch_add(&live_leaf_count, 1, __ATOMIC_ACQ_REL)] = (uint32_t)(slot - live_leaves);
+    return leaf;
+  }
   sys_unmap(leaf, LIVE_LEAF_ENTRIES * sizeof *leaf);
   return expected;
 }
@@ -101,141 +106,8 @@ size_t live_side_take(uintptr_t start) {
   return size_bytes;
 }
 
-// ---- the scan's view. The caller holds every lock (or is alone), so the side table is read without taking it.
-
-// Blocks longer than this are found by binary search, shorter ones by walking back over empty entries.
-#define BIG_BYTES 65536u
-
-static uint64_t *marks[LIVE_LEAVES]; // two bits a granule
-static struct block *big_blocks;     // by address
-static size_t big_count, big_capacity;
-
-static size_t side_read(uintptr_t start) {
+size_t live_side_read(uintptr_t start) {
   if (!side) return 0;
   size_t at = side_slot(start);
   return side[at].start ? side[at].size_bytes : 0;
-}
-
-static struct block block_of(uintptr_t start, uint32_t entry) {
-  return (struct block){start, live_entry_size(start, entry, side_read), {entry >> LIVE_SLACK_BITS}};
-}
-
-static uintptr_t leaf_start(size_t leaf) { return (uintptr_t)leaf << LIVE_LEAF_SHIFT; }
-
-static bool leaf_each(size_t leaf, bool (*visit)(const struct block *, void *), void *context) {
-  const uint32_t *entries = live_leaves[leaf];
-  for (size_t i = 0; i < LIVE_LEAF_ENTRIES; i += 4) {
-    const uint64_t *pair = (const uint64_t *)(entries + i);
-    if (!(pair[0] | pair[1])) continue;
-    for (size_t j = i; j < i + 4; j++) {
-      if (!entries[j]) continue;
-      struct block block = block_of(leaf_start(leaf) + j * 16, entries[j]);
-      if (!visit(&block, context)) return false;
-    }
-  }
-  return true;
-}
-
-void live_each(bool (*visit)(const struct block *, void *), void *context) {
-  for (size_t leaf = 0; leaf < LIVE_LEAVES; leaf++)
-    if (live_leaves[leaf] && !leaf_each(leaf, visit, context)) return;
-}
-
-static bool big_add(const struct block *block, void *ok) {
-  if (block->size_bytes <= BIG_BYTES) return true;
-  if (big_count == big_capacity) {
-    size_t capacity = big_capacity ? big_capacity * 2 : 1024;
-    struct block *larger = sys_map(capacity * sizeof *larger);
-    if (!larger) return *(bool *)ok = false;
-    for (size_t i = 0; i < big_count; i++) larger[i] = big_blocks[i];
-    if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
-    big_blocks = larger;
-    big_capacity = capacity;
-  }
-  big_blocks[big_count++] = *block;
-  return true;
-}
-
-#define MARK_BYTES (LIVE_LEAF_ENTRIES / 4)
-
-bool live_scan_begin(void) {
-  bool ok = true;
-  for (size_t leaf = 0; leaf < LIVE_LEAVES; leaf++)
-    if (live_leaves[leaf] && !(marks[leaf] = sys_map(MARK_BYTES))) ok = false;
-  big_count = 0;
-  if (ok) live_each(big_add, &ok);
-  if (!ok) live_scan_end();
-  return ok;
-}
-
-void live_scan_end(void) {
-  for (size_t leaf = 0; leaf < LIVE_LEAVES; leaf++) {
-    if (!marks[leaf]) continue;
-    sys_unmap(marks[leaf], MARK_BYTES);
-    marks[leaf] = NULL;
-  }
-  if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
-  big_blocks = NULL;
-  big_count = big_capacity = 0;
-}
-
-static bool block_holds(const struct block *block, uintptr_t address) {
-  return address - block->start < block->size_bytes || address == block->start;
-}
-
-static bool big_find(uintptr_t address, struct block *block) {
-  size_t low = 0, high = big_count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (big_blocks[middle].start <= address) low = middle + 1;
-    else high = middle;
-  }
-  if (low == 0 || !block_holds(&big_blocks[low - 1], address)) return false;
-  *block = big_blocks[low - 1];
-  return true;
-}
-
-bool live_find(uintptr_t address, struct block *block) {
-  if (address >> 47) return false;
-  size_t leaf = address >> LIVE_LEAF_SHIFT;
-  uintptr_t granule = address & ~15ul, stop = granule > BIG_BYTES ? granule - BIG_BYTES : 0;
-  const uint32_t *entries = live_leaves[leaf];
-  while (entries) {
-    size_t at = (granule >> 4) & (LIVE_LEAF_ENTRIES - 1);
-    while (at > 0 && !entries[at] && granule > stop) at--, granule -= 16;
-    if (entries[at]) {
-      *block = block_of(granule, entries[at]);
-      return block_holds(block, address) || big_find(address, block);
-    }
-    if (granule <= stop || leaf == 0) break;
-    entries = live_leaves[--leaf];
-    granule -= 16;
-  }
-  return big_find(address, block);
-}
-
-bool live_touched(uintptr_t start, uintptr_t end) {
-  for (uintptr_t at = start >> LIVE_LEAF_SHIFT; at <= (end - 1) >> LIVE_LEAF_SHIFT && at < LIVE_LEAVES; at++)
-    if (live_leaves[at]) return true;
-  return false;
-}
-
-static uint64_t *mark_word(uintptr_t start, int which, uint64_t *bit) {
-  uint64_t *leaf = marks[(start >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)];
-  size_t index = ((start >> 4) & (LIVE_LEAF_ENTRIES - 1)) * 2 + (size_t)which;
-  *bit = 1ull << (index & 63);
-  return leaf ? &leaf[index >> 6] : NULL;
-}
-
-bool live_mark(uintptr_t start, int which) {
-  uint64_t bit, *word = mark_word(start, which, &bit);
-  if (!word) return true;
-  bool before = *word & bit;
-  *word |= bit;
-  return before;
-}
-
-bool live_marked(uintptr_t start, int which) {
-  uint64_t bit, *word = mark_word(start, which, &bit);
-  return word && (*word & bit);
 }

@@ -20,6 +20,10 @@
 #define LIVE_LEAVES (1u << (47 - LIVE_LEAF_SHIFT))
 
 extern uint32_t *live_leaves[LIVE_LEAVES];
+// The numbers of the leaves that exist, as they came; the scan sorts them. (A leaf's number may still be missing, 0,
+// while no block is in it.)
+extern uint32_t live_leaf_order[LIVE_LEAVES];
+extern uint32_t live_leaf_count;
 // Bytes a block can be written to: the allocator's own malloc_usable_size.
 extern size_t (*live_usable_call)(void *block);
 // True when blocks are glibc's and its chunk header was seen to be as live_usable_size reads it.
@@ -30,6 +34,7 @@ uint32_t *live_leaf_make(uintptr_t address);
 void live_side_put(uintptr_t start, size_t size_bytes);
 size_t live_side_take(uintptr_t start);
 size_t live_side_peek(uintptr_t start);
+size_t live_side_read(uintptr_t start); // the caller holds the lock, or the world is parked
 
 // glibc's malloc.c, "chunks": the word before a block is the chunk's size with three flag bits; 2: mapped on its
 // own, and then the header is two words. Proved at start-up against malloc_usable_size.
@@ -88,17 +93,17 @@ HT_INLINE bool live_peek(uintptr_t start, struct block *block) {
   return true;
 }
 
-// ---- for the leak scan; the world is parked or forked
+// ---- for the leak scan (live_scan.c); the world is parked or forked
 
-// Maps and clears the marks, notes the big blocks. false: no memory.
+// Maps and clears the marks, notes the big blocks. false: no memory. Between resident_begin and resident_end.
 bool live_scan_begin(void);
 void live_scan_end(void);
 // The block that holds `address` (start or inside; of an empty block, its start). Inherited blocks are found too.
 bool live_find(uintptr_t address, struct block *block);
 // Calls `visit` for each block, by address, until it returns false.
 void live_each(bool (*visit)(const struct block *block, void *context), void *context);
-// True when a block was ever recorded in the 32 MiB stretches that [start, end) touches.
-bool live_touched(uintptr_t start, uintptr_t end);
+// No block starts outside [*low, *high).
+void live_bounds(uintptr_t *low, uintptr_t *high);
 // Two marks for each block, by its start: 0 reachable, 1 indirect. Setting returns whether it was set before.
 bool live_mark(uintptr_t start, int which);
 bool live_marked(uintptr_t start, int which);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "allocator_memory.h"
-#include "modules.h"
+#include "hook_thread.h"
 #include "ranges.h"
 #include "resident.h"
 #include "spans.h"
@@ -246,11 +246,16 @@ static void holes_collect(struct collection *all) {
   spans_sort(&all->holes);
 }
 
+// What threads that are being born were given.
+static void start_add(uintptr_t start, uintptr_t end, void *context) {
+  root_add(((struct collection *)context)->roots, (struct root){start, end, ROOT_START, 0});
+}
+
 static void inherited_ranges_add(struct collection *all) {
   uint32_t count;
   const struct range *ranges = range_array(&count);
   for (uint32_t i = 0; i < count; i++) {
-    if (!(ranges[i].flags & RANGE_INHERITED) || ranges[i].flags & (RANGE_RESERVED | RANGE_ALLOCATOR | RANGE_ARENA)) continue;
+    if (!(ranges[i].flags & RANGE_INHERITED) || ranges[i].flags & (RANGE_ALLOCATOR | RANGE_ARENA)) continue;
     root_add(all->roots, (struct root){ranges[i].start, ranges[i].end, ROOT_INHERITED, 0});
   }
 }
@@ -262,6 +267,7 @@ void roots_collect(struct roots *roots, const struct maps *maps, const struct sc
   for (uint32_t i = 0; i < maps->count; i++) mapping_add(&all, &maps->table[i]);
   roots_each_thread(origin, foreign_stack_add, &all);
   threads_add(&all);
+  hook_thread_starts_each(start_add, &all);
   inherited_ranges_add(&all);
   roots->complete &= !all.holes.full;
   spans_drop(&all.holes);

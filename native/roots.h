@@ -10,6 +10,7 @@ enum root_kind {
   ROOT_MAPPING,   // data of modules, and writable memory that nobody recorded
   ROOT_STACK,     // the part of a thread's stack that is in use, with its thread-local storage above
   ROOT_REGISTERS, // a copy in own memory
+  ROOT_START,     // arguments of threads that are being born
   ROOT_INHERITED, // mappings of the parent's, after fork
 };
 

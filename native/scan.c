@@ -31,6 +31,7 @@ static void note_add(struct scan_result *result, const char *sentence) {
 static void threads_note(struct scan_result *result) {
   uint32_t count, seen[STOP_GONE + 1] = {0};
   const struct stop_thread *threads = stop_threads(&count);
+  if (!stop_listed()) note_add(result, NOTE_NO_TASKS);
   for (uint32_t i = 0; i < count; i++) seen[threads[i].state]++;
   if (seen[STOP_LOOSE]) note_add(result, NOTE_LOOSE);
   if (seen[STOP_ASLEEP]) note_add(result, NOTE_ASLEEP);
@@ -101,12 +102,10 @@ static void scan_prepared(struct scan *scan) {
 void scan_run(const struct scan_origin *origin, struct scan_result *result) {
   struct scan scan = {.origin = origin, .result = result};
   *result = (struct scan_result){0};
-  if (!stop_begin()) note_add(result, NOTE_NO_TASKS);
   threads_note(result);
   resident_begin();
   scan_prepared(&scan);
   resident_end();
-  stop_end();
 }
 
 void scan_result_drop(struct scan_result *result) {

@@ -35,9 +35,9 @@ struct scan_result {
   uint32_t leak_capacity;
 };
 
-// Parks the other threads, scans, lets them go. Never fails: what it cannot do is in the notes. Fills `result`;
-// its memory is heaptide's own and stays until scan_result_drop. The caller has the report to itself, holds no lock
-// below LOCK_RANK_REPORT, and has refreshed the modules.
+// Scans, between stop_begin and stop_end (stop.h). Never fails: what it cannot do is in the notes. Fills `result`; its
+// memory is heaptide's own and stays until scan_result_drop. The caller has the report to itself, has refreshed the
+// modules before it parked the threads, and holds no other lock.
 void scan_run(const struct scan_origin *origin, struct scan_result *result);
 void scan_result_drop(struct scan_result *result);
 

@@ -28,7 +28,7 @@ static struct {
   uint32_t *tids; // the same order, packed: handlers look themselves up here
   uint32_t count, capacity;
   char *directory;
-  uint32_t exempt_tid;
+  bool listed;
 } stop;
 
 // ---- in the parked thread
@@ -130,18 +130,13 @@ static enum stop_state silent_state(struct stop_thread *thread) {
 
 // ---- parking
 
-// A signal whose action is the default and that the calling thread does not block, from the top down.
+// A signal whose action is the default, from the top down; 0: none.
 static int signal_choose(void) {
-  uint64_t blocked = 0;
-  sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof blocked);
-  int spare = 0;
   for (int signal = SIGNAL_MAX; signal >= SIGNAL_MIN; signal--) {
     struct sys_action action;
-    if (sys_action_set(signal, NULL, &action) != 0 || (void *)action.handler != (void *)SIG_DFL) continue;
-    if (!(blocked & sys_signal_bit(signal))) return signal;
-    if (!spare) spare = signal;
+    if (sys_action_set(signal, NULL, &action) == 0 && (void *)action.handler == (void *)SIG_DFL) return signal;
   }
-  return spare;
+  return 0;
 }
 
 static bool known(uint32_t tid) {
@@ -161,7 +156,7 @@ static void thread_ask(uint32_t tid) {
   else if (sent < 0) thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
 }
 
-static bool is_other(uint32_t tid) { return tid != (uint32_t)sys_tid() && tid != stop.exempt_tid; }
+static bool is_other(uint32_t tid) { return tid != (uint32_t)sys_tid(); }
 
 static void other_count(uint32_t tid, void *count) { *(uint32_t *)count += is_other(tid); }
 
@@ -231,11 +226,11 @@ static void slots_unmap(void) {
   stop.count = 0;
 }
 
-bool stop_begin(void) {
+void stop_begin(void) {
   stop.count = 0;
-  stop.signal = 0;
-  if (!slots_map()) return slots_unmap(), false;
-  if (stop.capacity == 0) return true;
+  stop.listed = slots_map();
+  if (!stop.listed) slots_unmap();
+  if (!stop.threads) return;
   stop.signal = signal_choose();
   struct sys_action action = {.handler = stop_handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = ~0ull};
   if (stop.signal && sys_action_set(stop.signal, &action, &stop.previous) != 0) stop.signal = 0;
@@ -243,7 +238,6 @@ bool stop_begin(void) {
   __atomic_add_fetch(&stop.turn, 1, __ATOMIC_SEQ_CST);
   threads_park();
   thread_locks_drop();
-  return true;
 }
 
 // SIG_IGN first: it makes the kernel forget our signal where a thread still blocks it, which later would find the
@@ -269,4 +263,4 @@ const struct stop_thread *stop_threads(uint32_t *count) {
   return stop.threads;
 }
 
-void stop_exempt(uint32_t tid) { stop.exempt_tid = tid; }
+bool stop_listed(void) { return stop.listed; }

@@ -33,16 +33,15 @@ struct stop_thread {
 };
 
 // Parks every thread but the calling one, in at most a second. Takes heaptide's locks meanwhile, so that nobody is
-// parked holding one, and drops them before it returns. While threads are parked call nothing that takes a lock
-// of the program's or the C library's. False: /proc or memory is missing and nobody is parked.
-bool stop_begin(void);
-// Lets all go. Must follow stop_begin whatever that returned.
+// parked holding one, and drops them before it returns. While threads are parked call nothing that takes a lock of
+// the program's or the C library's. One stopper at a time (LOCK_RANK_REPORT).
+void stop_begin(void);
+// Lets all go.
 void stop_end(void);
 
-// The other threads, between stop_begin and stop_end. With a single-threaded process, none.
+// The other threads, between stop_begin and stop_end. None in a process of one thread.
 const struct stop_thread *stop_threads(uint32_t *count);
-
-// A thread of heaptide's own: never parked, never listed. Called by that thread (0: none any more).
-void stop_exempt(uint32_t tid);
+// False: they could not be listed (no /proc, no memory), so that none is parked.
+bool stop_listed(void);
 
 #endif
