@@ -3,14 +3,11 @@
 #include "lock.h"
 #include "sys.h"
 
-struct live_leaf *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only where blocks are
+uint32_t *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only where blocks are
+uint32_t live_leaf_order[LIVE_LEAVES];
+uint32_t live_leaf_count;
 size_t (*live_usable_call)(void *block);
 bool live_usable_glibc;
-
-// The leaves that exist, in the order they were made: looking through live_leaves would touch all of it.
-#define LEAVES_LISTED 65536u // 2 TiB of heap
-static uint32_t leaf_list[LEAVES_LISTED];
-static uint32_t leaf_count;
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc) {
   live_usable_call = usable_size;
@@ -18,17 +15,16 @@ bool live_init(size_t (*usable_size)(void *), bool is_glibc) {
   return true;
 }
 
-struct live_leaf *live_leaf_make(uintptr_t address) {
-  uint32_t index = (address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1);
-  struct live_leaf *leaf = sys_map(sizeof *leaf), *expected = NULL;
-  if (!leaf) return live_leaves[index];
-  if (!__atomic_compare_exchange_n(&live_leaves[index], &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    sys_unmap(leaf, sizeof *leaf); // another thread was faster
-    return expected;
+uint32_t *live_leaf_make(uintptr_t address) {
+  uint32_t **slot = &live_leaves[(address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)];
+  uint32_t *leaf = sys_map(LIVE_LEAF_ENTRIES * sizeof *leaf), *expected = NULL;
+  if (!leaf) return *slot;
+  if (__atomic_compare_exchange_n(slot, &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    live_leaf_order[__atomic_fetch_add(&live_leaf_count, 1, __ATOMIC_ACQ_REL)] = (uint32_t)(slot - live_leaves);
+    return leaf;
   }
-  uint32_t place = __atomic_fetch_add(&leaf_count, 1, __ATOMIC_ACQ_REL);
-  if (place < LEAVES_LISTED) leaf_list[place] = index;
-  return leaf;
+  sys_unmap(leaf, LIVE_LEAF_ENTRIES * sizeof *leaf);
+  return expected;
 }
 
 // ---- the side table: start -> size, open addressing with backward shift, under one lock
@@ -110,164 +106,8 @@ size_t live_side_take(uintptr_t start) {
   return size_bytes;
 }
 
-// ---- the scan's view. The caller holds every lock (or is alone), so the side table is read without taking it.
-
-// Blocks longer than this are found by binary search, shorter ones by walking back over empty entries.
-#define BIG_BYTES 65536u
-
-static uint64_t *marks[LIVE_LEAVES]; // two bits a granule
-static struct block *big_blocks;     // by address
-static size_t big_count, big_capacity;
-
-static size_t side_read(uintptr_t start) {
+size_t live_side_read(uintptr_t start) {
   if (!side) return 0;
   size_t at = side_slot(start);
   return side[at].start ? side[at].size_bytes : 0;
-}
-
-static struct block block_of(uintptr_t start, uint32_t entry) {
-  return (struct block){start, live_entry_size(start, entry, side_read), {entry >> LIVE_SLACK_BITS}};
-}
-
-static uintptr_t leaf_start(size_t leaf) { return (uintptr_t)leaf << LIVE_LEAF_SHIFT; }
-
-static bool chunk_each(size_t leaf, size_t first, bool (*visit)(const struct block *, void *), void *context) {
-  const uint32_t *entries = live_leaves[leaf]->entries;
-  for (size_t i = first; i < first + LIVE_CHUNK_ENTRIES; i += 4) {
-    const uint64_t *pair = (const uint64_t *)(entries + i);
-    if (!(pair[0] | pair[1])) continue;
-    for (size_t j = i; j < i + 4; j++) {
-      if (!entries[j]) continue;
-      struct block block = block_of(leaf_start(leaf) + j * 16, entries[j]);
-      if (!visit(&block, context)) return false;
-    }
-  }
-  return true;
-}
-
-static void leaves_sort(void) {
-  for (uint32_t i = 1; i < leaf_count; i++) {
-    uint32_t leaf = leaf_list[i], at = i;
-    for (; at > 0 && leaf_list[at - 1] > leaf; at--) leaf_list[at] = leaf_list[at - 1];
-    leaf_list[at] = leaf;
-  }
-}
-
-void live_each(bool (*visit)(const struct block *, void *), void *context) {
-  leaves_sort();
-  for (uint32_t i = 0; i < leaf_count; i++)
-    for (size_t chunk = 0; chunk < LIVE_LEAF_CHUNKS; chunk++)
-      if (live_leaves[leaf_list[i]]->chunks_used[chunk] &&
-          !chunk_each(leaf_list[i], chunk * LIVE_CHUNK_ENTRIES, visit, context))
-        return;
-}
-
-static bool big_add(const struct block *block, void *ok) {
-  if (block->size_bytes <= BIG_BYTES) return true;
-  if (big_count == big_capacity) {
-    size_t capacity = big_capacity ? big_capacity * 2 : 1024;
-    struct block *larger = sys_map(capacity * sizeof *larger);
-    if (!larger) return *(bool *)ok = false;
-    for (size_t i = 0; i < big_count; i++) larger[i] = big_blocks[i];
-    if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
-    big_blocks = larger;
-    big_capacity = capacity;
-  }
-  big_blocks[big_count++] = *block;
-  return true;
-}
-
-#define MARK_BYTES (LIVE_LEAF_ENTRIES / 4)
-
-bool live_scan_begin(void) {
-  bool ok = true;
-  if (leaf_count > LEAVES_LISTED) leaf_count = LEAVES_LISTED;
-  for (uint32_t i = 0; i < leaf_count; i++)
-    if (!(marks[leaf_list[i]] = sys_map(MARK_BYTES))) ok = false;
-  big_count = 0;
-  if (ok) live_each(big_add, &ok);
-  if (!ok) live_scan_end();
-  return ok;
-}
-
-void live_scan_end(void) {
-  for (uint32_t i = 0; i < leaf_count; i++) {
-    uint64_t **leaf = &marks[leaf_list[i]];
-    if (*leaf) sys_unmap(*leaf, MARK_BYTES);
-    *leaf = NULL;
-  }
-  if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
-  big_blocks = NULL;
-  big_count = big_capacity = 0;
-}
-
-static bool block_holds(const struct block *block, uintptr_t address) {
-  return address - block->start < block->size_bytes || address == block->start;
-}
-
-static bool big_find(uintptr_t address, struct block *block) {
-  size_t low = 0, high = big_count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (big_blocks[middle].start <= address) low = middle + 1;
-    else high = middle;
-  }
-  if (low == 0 || !block_holds(&big_blocks[low - 1], address)) return false;
-  *block = big_blocks[low - 1];
-  return true;
-}
-
-// The last block that starts at or before `granule`, not before `stop`; 0: none.
-static uintptr_t start_before(uintptr_t granule, uintptr_t stop) {
-  const struct live_leaf *leaf = live_leaf_of(granule);
-  while (leaf && granule >= stop) {
-    size_t at = live_index(granule);
-    if (!leaf->chunks_used[at / LIVE_CHUNK_ENTRIES]) {
-      at &= ~(size_t)(LIVE_CHUNK_ENTRIES - 1);
-    } else if (leaf->entries[at]) {
-      return granule;
-    }
-    granule = (granule & ~((1ul << LIVE_LEAF_SHIFT) - 1)) + at * 16;
-    if (granule < 16) return 0;
-    granule -= 16;
-    if (at == 0) leaf = live_leaf_of(granule);
-  }
-  return 0;
-}
-
-bool live_find(uintptr_t address, struct block *block) {
-  if (address >> 47) return false;
-  uintptr_t granule = address & ~15ul, start = start_before(granule, granule > BIG_BYTES ? granule - BIG_BYTES : 16);
-  if (start) {
-    *block = block_of(start, *live_entry(start));
-    if (block_holds(block, address)) return true;
-    if (block->size_bytes > 0 && address - start < BIG_BYTES) return false; // a big one would have come up instead
-  }
-  return big_find(address, block);
-}
-
-bool live_touched(uintptr_t start, uintptr_t end) {
-  for (uintptr_t at = start >> LIVE_LEAF_SHIFT; at <= (end - 1) >> LIVE_LEAF_SHIFT && at < LIVE_LEAVES; at++)
-    if (live_leaves[at]) return true;
-  return false;
-}
-
-static uint64_t *mark_word(uintptr_t start, int which, uint64_t *bit) {
-  uint64_t *leaf = marks[(start >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)];
-  size_t index = ((start >> 4) & (LIVE_LEAF_ENTRIES - 1)) * 2 + (size_t)which;
-  *bit = 1ull << (index & 63);
-  return leaf ? &leaf[index >> 6] : NULL;
-}
-
-bool live_mark(uintptr_t start, int which) {
-  uint64_t bit, *word = mark_word(start, which, &bit);
-  if (!word) return true;
-  bool before = *word & bit;
-  *word |= bit;
-  return before;
-}
-
-bool live_marked(uintptr_t start, int which) {
-  uint64_t bit, *word = mark_word(start, which, &bit);
-  return word && (*word & bit);
 }

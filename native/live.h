@@ -6,8 +6,7 @@
 // Slack 63 means: the size stands in the side table (large slack: big blocks, aligned ones). A zero entry is "no
 // block known". Taking an entry is one atomic exchange, so a signal handler may free at any time.
 //
-//   live_leaves[address / 32 MiB] -> leaf: 2^21 entries, mapped when the first block of its 32 MiB is recorded,
-//   and a byte for each 256 KiB that tells whether any block was ever there: the scan need not look at the rest
+//   live_leaves[address / 32 MiB] -> leaf: 2^21 entries, mapped when the first block of its 32 MiB is recorded
 #ifndef HT_LIVE_H
 #define HT_LIVE_H
 
@@ -19,24 +18,23 @@
 #define LIVE_LEAF_SHIFT 25 // 32 MiB of addresses a leaf
 #define LIVE_LEAF_ENTRIES (1u << (LIVE_LEAF_SHIFT - 4))
 #define LIVE_LEAVES (1u << (47 - LIVE_LEAF_SHIFT))
-#define LIVE_CHUNK_ENTRIES (1u << 14)
-#define LIVE_LEAF_CHUNKS (LIVE_LEAF_ENTRIES / LIVE_CHUNK_ENTRIES)
 
-struct live_leaf {
-  uint32_t entries[LIVE_LEAF_ENTRIES];
-  uint8_t chunks_used[LIVE_LEAF_CHUNKS];
-};
-extern struct live_leaf *live_leaves[LIVE_LEAVES];
+extern uint32_t *live_leaves[LIVE_LEAVES];
+// The numbers of the leaves that exist, as they came; the scan sorts them. (A leaf's number may still be missing, 0,
+// while no block is in it.)
+extern uint32_t live_leaf_order[LIVE_LEAVES];
+extern uint32_t live_leaf_count;
 // Bytes a block can be written to: the allocator's own malloc_usable_size.
 extern size_t (*live_usable_call)(void *block);
 // True when blocks are glibc's and its chunk header was seen to be as live_usable_size reads it.
 extern bool live_usable_glibc;
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc);
-struct live_leaf *live_leaf_make(uintptr_t address);
+uint32_t *live_leaf_make(uintptr_t address);
 void live_side_put(uintptr_t start, size_t size_bytes);
 size_t live_side_take(uintptr_t start);
 size_t live_side_peek(uintptr_t start);
+size_t live_side_read(uintptr_t start); // the caller holds the lock, or the world is parked
 
 // glibc's malloc.c, "chunks": the word before a block is the chunk's size with three flag bits; 2: mapped on its
 // own, and then the header is two words. Proved at start-up against malloc_usable_size.
@@ -46,14 +44,9 @@ HT_INLINE size_t live_usable_size(uintptr_t start) {
   return (header & ~7ul) - (header & 2 ? 16 : 8);
 }
 
-HT_INLINE struct live_leaf *live_leaf_of(uintptr_t start) {
-  return __atomic_load_n(&live_leaves[(start >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)], __ATOMIC_RELAXED);
-}
-HT_INLINE size_t live_index(uintptr_t start) { return (start >> 4) & (LIVE_LEAF_ENTRIES - 1); }
-
 HT_INLINE uint32_t *live_entry(uintptr_t start) {
-  struct live_leaf *leaf = live_leaf_of(start);
-  return leaf ? &leaf->entries[live_index(start)] : NULL;
+  uint32_t *leaf = __atomic_load_n(&live_leaves[(start >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)], __ATOMIC_RELAXED);
+  return leaf ? &leaf[(start >> 4) & (LIVE_LEAF_ENTRIES - 1)] : NULL;
 }
 
 // The size of the block at `start` whose entry is `entry`.
@@ -65,10 +58,12 @@ HT_INLINE size_t live_entry_size(uintptr_t start, uint32_t entry, size_t (*side)
 // Remembers a block. Returns the entry that still stood there (a free that was never seen), 0 for none; its size is
 // not known any more.
 HT_INLINE uint32_t live_put(uintptr_t start, size_t size_bytes, site_id site) {
-  struct live_leaf *leaf = live_leaf_of(start);
-  if (unlikely(!leaf) && !(leaf = live_leaf_make(start))) return 0; // no memory for the map: the block is not followed
-  uint32_t *entry = &leaf->entries[live_index(start)];
-  leaf->chunks_used[live_index(start) / LIVE_CHUNK_ENTRIES] = 1;
+  uint32_t *entry = live_entry(start);
+  if (unlikely(!entry)) {
+    uint32_t *leaf = live_leaf_make(start);
+    if (!leaf) return 0; // out of memory for the map: the block is not followed
+    entry = &leaf[(start >> 4) & (LIVE_LEAF_ENTRIES - 1)];
+  }
   size_t slack = live_usable_size(start) - size_bytes;
   if (unlikely(slack >= LIVE_SLACK_SIDE)) {
     live_side_put(start, size_bytes);
@@ -98,17 +93,17 @@ HT_INLINE bool live_peek(uintptr_t start, struct block *block) {
   return true;
 }
 
-// ---- for the leak scan; the world is parked or forked
+// ---- for the leak scan (live_scan.c); the world is parked or forked
 
-// Maps and clears the marks, notes the big blocks. false: no memory.
+// Maps and clears the marks, notes the big blocks. false: no memory. Between resident_begin and resident_end.
 bool live_scan_begin(void);
 void live_scan_end(void);
 // The block that holds `address` (start or inside; of an empty block, its start). Inherited blocks are found too.
 bool live_find(uintptr_t address, struct block *block);
 // Calls `visit` for each block, by address, until it returns false.
 void live_each(bool (*visit)(const struct block *block, void *context), void *context);
-// True when a block was ever recorded in the 32 MiB stretches that [start, end) touches.
-bool live_touched(uintptr_t start, uintptr_t end);
+// No block starts outside [*low, *high).
+void live_bounds(uintptr_t *low, uintptr_t *high);
 // Two marks for each block, by its start: 0 reachable, 1 indirect. Setting returns whether it was set before.
 bool live_mark(uintptr_t start, int which);
 bool live_marked(uintptr_t start, int which);

@@ -17,28 +17,33 @@ struct scan_leak {
 };
 
 struct scan_holder_link {
-  uint32_t kind; // enum ht_holder_kind
-  uint32_t ref;  // site id | module index | thread index
-  uintptr_t address;
+  uint32_t kind;     // enum ht_holder_kind
+  uint32_t ref;      // SITE: site id. GLOBAL, TLS: module index. STACK: the thread's tid
+  uintptr_t address; // GLOBAL: in the ELF file. TLS: offset in the module's block. STACK: of the word, 0: a register
+  const char *text;  // TEXT: static, what holds it
 };
+
+#define SCAN_NOTES_MAX 8
 
 struct scan_result {
-  bool complete;            // false: see the notes
-  struct scan_leak *leaks;  // own memory, one row a site
+  bool complete;           // false: the scan did not run to its end, `leaks` is empty; see the notes
+  struct scan_leak *leaks; // own memory, one row a site
   uint32_t leak_count;
   uint64_t scanned_bytes;
-  const char *notes[8];     // what could not be seen, a sentence each
+  const char *notes[SCAN_NOTES_MAX]; // static: what could not be seen, a sentence each
   uint32_t note_count;
+  uint32_t leak_capacity;
 };
 
-// Parks the other threads, scans, lets them go. Never fails: what it cannot do is in the notes. Fills `result`;
-// its memory is heaptide's own and stays until scan_result_drop.
+// Scans, between stop_begin and stop_end (stop.h). Never fails: what it cannot do is in the notes. Fills `result`; its
+// memory is heaptide's own and stays until scan_result_drop. The caller has the report to itself, has refreshed the
+// modules before it parked the threads, and holds no other lock.
 void scan_run(const struct scan_origin *origin, struct scan_result *result);
 void scan_result_drop(struct scan_result *result);
 
-// Who holds the blocks of `site` (any one block of it that is reachable): the chain outwards to a root, written
-// into `links` (at most `capacity`); returns the number of links, 0: unknown. Between scan_run and
-// scan_result_drop, world still as it was (exit).
+// Who holds the blocks of `site` (the first one that the scan reached): the blocks on the way outwards and the root
+// they hang on, written into `links` (at most `capacity`; of a longer way the root is kept); returns the number of
+// links, 0: unknown. Between scan_run and scan_result_drop.
 uint32_t scan_holder(site_id site, struct scan_holder_link *links, uint32_t capacity);
 
 #endif

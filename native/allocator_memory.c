@@ -1,0 +1,137 @@
+#include "allocator_memory.h"
+
+#include <string.h>
+
+#include "live.h"
+#include "ranges.h"
+
+#define PAGE_BYTES 4096ul
+
+// ---- glibc's further arenas (malloc/arena.c): heaps of 64 MiB, aligned to that, each beginning with a heap_info
+
+#define HEAP_MAX_BYTES (64ul << 20) // HEAP_MAX_SIZE = 2 * DEFAULT_MMAP_THRESHOLD_MAX
+
+struct heap_info {
+  uintptr_t arena, previous;
+  size_t bytes, writable_bytes;
+};
+
+static bool is_arena_heap(const struct heap_info *heap) {
+  return heap->arena && heap->bytes && heap->bytes % PAGE_BYTES == 0 && heap->bytes <= heap->writable_bytes &&
+         heap->writable_bytes <= HEAP_MAX_BYTES;
+}
+
+static void arena_heaps_add(const struct mapping *mapping, struct spans *holes) {
+  uintptr_t start = (mapping->start + HEAP_MAX_BYTES - 1) & ~(HEAP_MAX_BYTES - 1);
+  for (; start < mapping->end; start += HEAP_MAX_BYTES) {
+    const struct heap_info *heap = (const struct heap_info *)start;
+    uintptr_t end = start + HEAP_MAX_BYTES < mapping->end ? start + HEAP_MAX_BYTES : mapping->end;
+    if (is_arena_heap(heap)) spans_add(holes, start, end);
+  }
+}
+
+// ---- glibc's main arena, a static variable in the C library's data (malloc/malloc.c, struct malloc_state)
+//
+// Found by its 127 bins: an empty one is a pair of words that point 16 bytes before the pair. Behind them stand a
+// bitmap of 16 bytes and `next`, the ring of arenas: the arena itself, or one inside an arena heap.
+
+#define BINS 127u
+#define BINS_EMPTY_MIN 40u   // of a program with many free chunks; the large bins stay empty
+#define BIN_BYTES 16u
+#define BEFORE_BINS_BYTES 112u // mutex, flags, fast bins, top, last remainder: glibc 2.27 to 2.42; fewer later
+#define BINMAP_BYTES 16u
+#define BEHIND_NEXT_BYTES 40u // next, next_free, attached_threads, system_mem, max_system_mem
+
+static bool is_empty_bin(const uintptr_t *pair) {
+  return pair[0] == (uintptr_t)pair - BIN_BYTES && pair[1] == pair[0];
+}
+
+static bool is_ring_word(uintptr_t next, uintptr_t bins) {
+  return (next < bins && next >= bins - BEFORE_BINS_BYTES) || (next && next % HEAP_MAX_BYTES <= sizeof(struct heap_info) + 16);
+}
+
+// The last bin is empty but for chunks over 1 MiB; then one of the few before it is the last empty one.
+static bool main_arena_add(uintptr_t last_empty, uintptr_t end, struct spans *holes) {
+  for (uintptr_t bins_end = last_empty + BIN_BYTES; bins_end < last_empty + 8 * BIN_BYTES; bins_end += BIN_BYTES) {
+    uintptr_t bins = bins_end - BINS * BIN_BYTES, next = bins_end + BINMAP_BYTES;
+    if (next + BEHIND_NEXT_BYTES > end) return false;
+    if (!is_ring_word(*(const uintptr_t *)next, bins)) continue;
+    spans_add(holes, bins - BEFORE_BINS_BYTES, next + BEHIND_NEXT_BYTES);
+    return true;
+  }
+  return false;
+}
+
+static void main_arena_find(const struct mapping *mapping, struct spans *holes) {
+  uint32_t empty = 0;
+  uintptr_t last = 0;
+  for (uintptr_t at = mapping->start; at + BIN_BYTES <= mapping->end; at += sizeof(uintptr_t)) {
+    if (last && at > last + 2 * BINS * BIN_BYTES) empty = 0;
+    if (!is_empty_bin((const uintptr_t *)at)) continue;
+    empty++;
+    last = at;
+  }
+  if (empty >= BINS_EMPTY_MIN) main_arena_add(last, mapping->end, holes);
+}
+
+static bool is_c_library(const char *path) {
+  const char *name = strrchr(path, '/');
+  return name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-2", 7) == 0);
+}
+
+// ---- memory with blocks in it
+
+#define CHUNK_MAPPED 2u // IS_MMAPPED in the header of a glibc chunk: a mapping of its own
+
+struct block_walk {
+  const struct maps *maps;
+  struct spans *holes;
+  uint32_t at;       // blocks come by address, so this only moves up
+  uint32_t taken;    // one more than the mapping that is in `holes` already
+};
+
+static bool is_alone(const struct block *block) {
+  return live_usable_glibc && ((const size_t *)block->start)[-1] & CHUNK_MAPPED;
+}
+
+// Data of a module, where a program's own allocator may hand out static memory.
+static bool is_module_data(const struct maps *maps, const struct mapping *mapping) {
+  bool follows = mapping > maps->table && mapping[-1].end == mapping->start;
+  return *mapping->path == '/' || (!*mapping->path && follows && mapping[-1].path[0] == '/');
+}
+
+static bool block_memory_add(const struct block *block, void *context) {
+  struct block_walk *walk = context;
+  const struct maps *maps = walk->maps;
+  while (walk->at < maps->count && maps->table[walk->at].end <= block->start) walk->at++;
+  if (walk->at == maps->count) return false;
+  const struct mapping *mapping = &maps->table[walk->at];
+  if (walk->taken == walk->at + 1 || block->start < mapping->start) return true;
+  if (is_alone(block) || is_module_data(maps, mapping)) {
+    uintptr_t end = block->start + block->size_bytes;
+    spans_add(walk->holes, (block->start & ~15ul) - 16, is_alone(block) ? (end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : end);
+    return true;
+  }
+  walk->taken = walk->at + 1;
+  spans_add(walk->holes, mapping->start, mapping->end);
+  return true;
+}
+
+void allocator_memory_collect(const struct maps *maps, struct spans *holes) {
+  for (uint32_t i = 0; i < maps->count; i++) {
+    const struct mapping *mapping = &maps->table[i];
+    if (!(mapping->flags & MAPS_READ) || !(mapping->flags & MAPS_WRITE) || mapping->flags & MAPS_SHARED) continue;
+    if (live_usable_glibc && strcmp(mapping->path, "[heap]") == 0) spans_add(holes, mapping->start, mapping->end);
+    if (live_usable_glibc && !*mapping->path) arena_heaps_add(mapping, holes);
+    if (is_c_library(mapping->path)) main_arena_find(mapping, holes);
+  }
+  struct block_walk walk = {.maps = maps, .holes = holes};
+  live_each(block_memory_add, &walk);
+}
+
+uintptr_t allocator_memory_end(uintptr_t address) {
+  struct block block;
+  if (live_find(address, &block)) return block.start + block.size_bytes;
+  const struct range *range = range_find(address);
+  return range && !(range->flags & RANGE_RESERVED) ? range->end : 0;
+}

@@ -1,0 +1,426 @@
+#include "flood.h"
+
+#include <string.h>
+
+#include "core.h"
+#include "guard.h"
+#include "holders.h"
+#include "live.h"
+#include "modules.h"
+#include "ranges.h"
+#include "resident.h"
+#include "site.h"
+#include "stack_table.h"
+#include "sys.h"
+
+#define PAGE_BYTES 4096ul
+#define WORK_FIRST (1u << 14)
+#define WORDS_MAX UINT32_MAX // of one entry of work: 32 GiB; longer memory takes several
+
+enum mark { MARK_REACHED = 0, MARK_INDIRECT = 1 }; // as live_mark counts them
+
+// Memory that is still to be read.
+struct work {
+  uintptr_t start;
+  uint32_t words;
+  uint32_t holder; // record of the block that it is in
+};
+
+enum flood_mode { FLOOD_ROOT, FLOOD_BLOCKS, FLOOD_INDIRECT };
+
+// Everything is kept here and not in variables of functions, so that reading goes on after a fault.
+static struct {
+  struct work *work;
+  size_t count, capacity;
+  bool complete;
+  uint64_t bytes;
+  enum flood_mode mode;
+  const struct root *root;   // FLOOD_ROOT: while its own words are read
+  uint32_t holder;           // of the block being read
+  uintptr_t at, page_end, end; // being read: [at, page_end) now, up to end later
+  uintptr_t self;            // FLOOD_INDIRECT: start of the block being read
+  uintptr_t low, high;       // no block and no range lies outside
+  const struct range *ranges;
+  uint32_t range_count;
+  uint8_t *range_marks;
+  uint32_t *range_pieces; // for each range the next piece of the same mapping, in a ring
+  uint32_t *block_last;   // for each mapping in pieces (struct range.block) the range of it seen last
+  uint32_t block_count;
+  const struct block_source *source;
+} flood;
+
+// ---- work
+
+static bool work_grow(void) {
+  size_t capacity = flood.capacity ? flood.capacity * 2 : WORK_FIRST;
+  struct work *larger = sys_map(capacity * sizeof *larger);
+  if (!larger) return false;
+  if (flood.work) {
+    memcpy(larger, flood.work, flood.count * sizeof *larger);
+    sys_unmap(flood.work, flood.capacity * sizeof *flood.work);
+  }
+  flood.work = larger;
+  flood.capacity = capacity;
+  return true;
+}
+
+static void work_add(uintptr_t start, uintptr_t end, uint32_t holder) {
+  start = (start + 7) & ~7ul;
+  end &= ~7ul;
+  while (start < end) {
+    size_t words = (end - start) / 8 < WORDS_MAX ? (end - start) / 8 : WORDS_MAX;
+    if (flood.count == flood.capacity && !work_grow()) {
+      flood.complete = false;
+      return;
+    }
+    flood.work[flood.count++] = (struct work){start, (uint32_t)words, holder};
+    start += words * 8;
+  }
+}
+
+// Long memory that was hardly touched is cut down to the pages with data.
+static void work_add_resident(uintptr_t start, uintptr_t end, uint32_t holder) {
+  if (end - start < RESIDENT_WORTH_BYTES) return work_add(start, end, holder);
+  for (uintptr_t at = start, run_end; resident_next(&at, &run_end, end, false); at = run_end)
+    work_add(at, run_end, holder);
+}
+
+// ---- blocks and ranges
+
+static bool kind_is_followed(unsigned kind) {
+  return kind == HT_KIND_HEAP || kind == HT_KIND_MMAP || kind == HT_KIND_PYTHON;
+}
+
+static uint32_t holder_of(uintptr_t at, site_id site) {
+  return flood.mode == FLOOD_ROOT && flood.root ? holder_at_root(flood.root, at, site) : holder_at_block(flood.holder, site);
+}
+
+static void block_reach(const struct block *block, uintptr_t at, size_t skip_bytes) {
+  if (!kind_is_followed(site_at(block->site)->kind)) return;
+  uintptr_t start = block->start + skip_bytes, end = block->start + block->size_bytes;
+  work_add_resident(start, end, holder_of(at, block->site));
+}
+
+static void range_reach(uint32_t index, uintptr_t at) {
+  const struct range *range = &flood.ranges[index];
+  if (flood.range_marks[index] & 1u << MARK_REACHED) return;
+  flood.range_marks[index] |= 1u << MARK_REACHED;
+  if (kind_is_followed(range->kind)) work_add_resident(range->start, range->end, holder_of(at, range->site));
+}
+
+static bool range_is_block(const struct range *range) {
+  return range->site.value && !(range->flags & (RANGE_ALLOCATOR | RANGE_ARENA));
+}
+
+static bool same_reservation(uint32_t a, uint32_t b) {
+  const struct range *left = &flood.ranges[a], *right = &flood.ranges[b];
+  return left->end == right->start && left->flags & right->flags & RANGE_RESERVED;
+}
+
+static void range_visit_pieces(uint32_t index, void (*visit)(uint32_t index, uintptr_t at), uintptr_t at) {
+  uint32_t piece = index;
+  do {
+    if (range_is_block(&flood.ranges[piece])) visit(piece, at);
+    piece = flood.range_pieces[piece];
+  } while (piece != index);
+}
+
+// Who holds a pointer into one piece of a mapping, or one committed part of a reservation, holds them all.
+static void range_visit_whole(uint32_t index, void (*visit)(uint32_t index, uintptr_t at), uintptr_t at) {
+  uint32_t first = index;
+  while (first > 0 && same_reservation(first - 1, first)) first--;
+  for (uint32_t i = first; i < flood.range_count; i++) {
+    if (i > first && !same_reservation(i - 1, i)) return;
+    range_visit_pieces(i, visit, at);
+  }
+}
+
+static void range_point(uint32_t index, uintptr_t at) {
+  (void)at;
+  flood.range_marks[index] |= 1u << MARK_INDIRECT;
+}
+
+// `new T[0]` of a type with a destructor: the block holds only the count, 0, and the program keeps its end
+// (LeakSanitizer's IsSpecialCaseOfOperatorNew0).
+static bool find_empty_array(uintptr_t value, struct block *block) {
+  if (value % 16 != 8 || !live_find(value - 8, block)) return false;
+  return block->size_bytes == 8 && block->start == value - 8 && *(const uint64_t *)block->start == 0;
+}
+
+static void live_point(const struct block *block, uintptr_t at) {
+  if (flood.mode != FLOOD_INDIRECT) {
+    if (!live_mark(block->start, MARK_REACHED)) block_reach(block, at, 0);
+  } else if (block->start != flood.self && !live_marked(block->start, MARK_REACHED)) {
+    live_mark(block->start, MARK_INDIRECT);
+  }
+}
+
+static void source_point(const struct block *block, uintptr_t at) {
+  if (flood.mode != FLOOD_INDIRECT) {
+    if (!flood.source->mark(block->start, MARK_REACHED)) block_reach(block, at, flood.source->skip_bytes(block));
+  } else if (block->start != flood.self && !flood.source->marked(block->start, MARK_REACHED)) {
+    flood.source->mark(block->start, MARK_INDIRECT);
+  }
+}
+
+static void range_at(uintptr_t value, uintptr_t at) {
+  struct block block;
+  const struct range *range = range_find(value);
+  if (!range) return;
+  if (range->flags & RANGE_ARENA && flood.source && flood.source->find(value, &block)) return source_point(&block, at);
+  if (range->flags & (RANGE_ALLOCATOR | RANGE_ARENA)) return;
+  uint32_t index = (uint32_t)(range - flood.ranges);
+  if (flood.mode != FLOOD_INDIRECT) range_visit_whole(index, range_reach, at);
+  else if (range->start != flood.self) range_visit_whole(index, range_point, at);
+}
+
+static void value_follow(uintptr_t value, uintptr_t at) {
+  struct block block;
+  if (live_find(value, &block) || find_empty_array(value, &block)) live_point(&block, at);
+  else if (flood.range_count) range_at(value, at);
+}
+
+// ---- reading
+
+static void page_read(void) {
+  uintptr_t low = flood.low, span = flood.high - flood.low;
+  for (const uintptr_t *word = (const uintptr_t *)flood.at, *end = (const uintptr_t *)flood.page_end; word < end; word++)
+    if (unlikely(*word - low < span)) value_follow(*word, (uintptr_t)word);
+}
+
+static void span_read(void) {
+  while (flood.at < flood.end) {
+    flood.page_end = (flood.at & ~(PAGE_BYTES - 1)) + PAGE_BYTES;
+    if (flood.page_end > flood.end) flood.page_end = flood.end;
+    page_read();
+    flood.at = flood.page_end;
+  }
+}
+
+static void work_read(void *context) {
+  (void)context;
+  span_read();
+  flood.root = NULL;
+  while (flood.count) {
+    struct work work = flood.work[--flood.count];
+    flood.bytes += work.words * 8ul;
+    flood.holder = work.holder;
+    flood.at = work.start;
+    flood.end = work.start + work.words * 8ul;
+    span_read();
+  }
+}
+
+// The rest of a page that cannot be read is left out.
+static void flood_run(void) {
+  while (!guard_run(work_read, NULL)) flood.at = flood.page_end;
+}
+
+static void span_set(uintptr_t start, uintptr_t end) {
+  flood.at = (start + 7) & ~7ul;
+  flood.end = end & ~7ul;
+  if (flood.end > flood.at) flood.bytes += flood.end - flood.at;
+}
+
+void flood_root(const struct root *root) {
+  flood.mode = FLOOD_ROOT;
+  if (root->end - root->start < RESIDENT_WORTH_BYTES) {
+    flood.root = root;
+    span_set(root->start, root->end);
+    return flood_run();
+  }
+  for (uintptr_t at = root->start, run_end; resident_next(&at, &run_end, root->end, false); at = run_end) {
+    flood.root = root;
+    span_set(at, run_end);
+    flood_run();
+  }
+}
+
+// ---- blocks that are roots
+
+// Everything that the dynamic loader allocates counts as reachable, as in LeakSanitizer: thread-local blocks of
+// libraries are found through the DTV only, and the first DTV was made before anybody could see it.
+static bool module_is_loader(uint32_t index) {
+  if (index >= module_count) return false;
+  const char *name = strrchr(module_table[index].path, '/');
+  return name && (strncmp(name, "/ld-linux", 9) == 0 || strncmp(name, "/ld-2", 5) == 0);
+}
+
+static bool site_is_loader(site_id site) {
+  for (uint32_t node = site_at(site)->node; node; node = node_table[node].parent) {
+    const struct frame *frame = &frame_table[node_table[node].frame];
+    if (frame->kind != HT_FRAME_NATIVE) return false;
+    bool own = frame->module < module_count && module_table[frame->module].flags & HT_MODULE_OWN;
+    if (!own) return module_is_loader(frame->module);
+  }
+  return false;
+}
+
+enum site_answer { SITE_UNKNOWN, SITE_PLAIN, SITE_LOADER, SITE_PARENT };
+
+static uint8_t site_answer(site_id site, uint8_t *answers) {
+  uint8_t *answer = &answers[site.value];
+  if (*answer == SITE_UNKNOWN)
+    *answer = site_is_inherited(site) ? SITE_PARENT : site_is_loader(site) ? SITE_LOADER : SITE_PLAIN;
+  return *answer;
+}
+
+static bool root_block_add(const struct block *block, void *context) {
+  uint8_t answer = site_answer(block->site, context);
+  if (answer == SITE_PLAIN || live_mark(block->start, MARK_REACHED)) return true;
+  enum holder_source source = answer == SITE_LOADER ? HOLDER_SOURCE_LOADER : HOLDER_SOURCE_PARENT;
+  if (kind_is_followed(site_at(block->site)->kind))
+    work_add_resident(block->start, block->start + block->size_bytes, holder_at_source(source, block->site));
+  return true;
+}
+
+static void root_blocks_add(void *answers) { live_each(root_block_add, answers); }
+
+void flood_root_blocks(void) {
+  uint8_t *answers = sys_map(site_count);
+  flood.mode = FLOOD_BLOCKS;
+  if (!answers || !guard_run(root_blocks_add, answers)) flood.complete = false;
+  if (answers) sys_unmap(answers, site_count);
+  flood_run();
+}
+
+// ---- what was not reached
+
+static bool block_point_out(const struct block *block, void *context) {
+  (void)context;
+  if (live_marked(block->start, MARK_REACHED) || !kind_is_followed(site_at(block->site)->kind)) return true;
+  flood.self = block->start;
+  work_add_resident(block->start, block->start + block->size_bytes, HOLDER_NONE);
+  flood_run();
+  return true;
+}
+
+static bool source_block_point_out(const struct block *block, void *context) {
+  (void)context;
+  if (flood.source->marked(block->start, MARK_REACHED)) return true;
+  flood.self = block->start;
+  work_add(block->start + flood.source->skip_bytes(block), block->start + block->size_bytes, HOLDER_NONE);
+  flood_run();
+  return true;
+}
+
+static bool range_is_leaked(uint32_t index) {
+  const struct range *range = &flood.ranges[index];
+  return range_is_block(range) && !(flood.range_marks[index] & 1u << MARK_REACHED) && !(range->flags & RANGE_INHERITED);
+}
+
+void flood_indirect(void) {
+  flood.mode = FLOOD_INDIRECT;
+  live_each(block_point_out, NULL);
+  if (flood.source) flood.source->each(source_block_point_out, NULL);
+  for (uint32_t i = 0; i < flood.range_count; i++) {
+    if (!range_is_leaked(i) || !kind_is_followed(flood.ranges[i].kind)) continue;
+    flood.self = flood.ranges[i].start;
+    work_add_resident(flood.ranges[i].start, flood.ranges[i].end, HOLDER_NONE);
+    flood_run();
+  }
+}
+
+// ---- results
+
+struct leak_visit {
+  void (*visit)(site_id, size_t, uint32_t, bool, void *);
+  void *context;
+};
+
+static bool leak_of_live(const struct block *block, void *context) {
+  struct leak_visit *leak = context;
+  if (!live_marked(block->start, MARK_REACHED))
+    leak->visit(block->site, block->size_bytes, 1, live_marked(block->start, MARK_INDIRECT), leak->context);
+  return true;
+}
+
+static bool leak_of_source(const struct block *block, void *context) {
+  struct leak_visit *leak = context;
+  if (!flood.source->marked(block->start, MARK_REACHED))
+    leak->visit(block->site, block->size_bytes, 1, flood.source->marked(block->start, MARK_INDIRECT), leak->context);
+  return true;
+}
+
+static size_t range_live_bytes(const struct range *range) {
+  if (!(range->flags & RANGE_LAZY)) return range_bytes(range);
+  size_t bytes = 0;
+  for (uintptr_t at = range->start, run_end; resident_next(&at, &run_end, range->end, false); at = run_end)
+    bytes += run_end - at;
+  return bytes;
+}
+
+// A mapping in pieces is one block, counted with the piece that the ring was closed with.
+static bool is_counted_piece(uint32_t index) {
+  uint32_t block = flood.ranges[index].block;
+  return block == 0 || flood.block_last[block] == index;
+}
+
+void flood_each_leak(void (*visit)(site_id, size_t, uint32_t, bool, void *), void *context) {
+  struct leak_visit leak = {visit, context};
+  live_each(leak_of_live, &leak);
+  if (flood.source) flood.source->each(leak_of_source, &leak);
+  for (uint32_t i = 0; i < flood.range_count; i++)
+    if (range_is_leaked(i))
+      visit(flood.ranges[i].site, range_live_bytes(&flood.ranges[i]), is_counted_piece(i),
+            flood.range_marks[i] & 1u << MARK_INDIRECT, context);
+}
+
+uint64_t flood_bytes(bool *complete) {
+  *complete = flood.complete;
+  return flood.bytes;
+}
+
+// ---- begin and end
+
+static void bounds_set(void) {
+  live_bounds(&flood.low, &flood.high);
+  if (flood.range_count == 0) return;
+  uintptr_t start = flood.ranges[0].start, end = flood.ranges[flood.range_count - 1].end;
+  if (flood.low == flood.high) flood.low = start;
+  if (start < flood.low) flood.low = start;
+  if (end > flood.high) flood.high = end;
+}
+
+static bool pieces_map(void) {
+  for (uint32_t i = 0; i < flood.range_count; i++)
+    if (flood.ranges[i].block >= flood.block_count) flood.block_count = flood.ranges[i].block + 1;
+  flood.range_marks = sys_map(flood.range_count + 1);
+  flood.range_pieces = sys_map((flood.range_count + 1) * sizeof *flood.range_pieces);
+  flood.block_last = sys_map((flood.block_count + 1) * sizeof *flood.block_last);
+  return flood.range_marks && flood.range_pieces && flood.block_last;
+}
+
+static void pieces_join(void) {
+  for (uint32_t i = 0; i < flood.range_count; i++) flood.range_pieces[i] = i;
+  for (uint32_t i = 0; i < flood.block_count; i++) flood.block_last[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < flood.range_count; i++) {
+    uint32_t block = flood.ranges[i].block, last = block ? flood.block_last[block] : UINT32_MAX;
+    if (last != UINT32_MAX) {
+      flood.range_pieces[i] = flood.range_pieces[last];
+      flood.range_pieces[last] = i;
+    }
+    flood.block_last[block] = i;
+  }
+}
+
+bool flood_begin(void) {
+  memset(&flood, 0, sizeof flood);
+  flood.complete = true;
+  flood.ranges = range_array(&flood.range_count);
+  if (!pieces_map() || !work_grow()) return false;
+  if (flood.range_count) pieces_join();
+  flood.source = ht_block_source();
+  if (flood.source && !flood.source->scan_begin()) flood.source = NULL;
+  bounds_set();
+  return true;
+}
+
+void flood_end(void) {
+  if (flood.source) flood.source->scan_end();
+  if (flood.range_marks) sys_unmap(flood.range_marks, flood.range_count + 1);
+  if (flood.range_pieces) sys_unmap(flood.range_pieces, (flood.range_count + 1) * sizeof *flood.range_pieces);
+  if (flood.block_last) sys_unmap(flood.block_last, (flood.block_count + 1) * sizeof *flood.block_last);
+  if (flood.work) sys_unmap(flood.work, flood.capacity * sizeof *flood.work);
+  memset(&flood, 0, sizeof flood);
+}

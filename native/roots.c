@@ -1,0 +1,274 @@
+#include "roots.h"
+
+#include <string.h>
+
+#include "allocator_memory.h"
+#include "hook_thread.h"
+#include "ranges.h"
+#include "resident.h"
+#include "spans.h"
+#include "stop.h"
+#include "sys.h"
+
+#define CAPACITY_FIRST 1024u
+#define PAGE_BYTES 4096ul
+
+struct collection {
+  struct roots *roots;
+  const struct maps *maps;
+  const struct scan_origin *origin;
+  struct spans holes; // what lies in writable memory without being a root
+  uint32_t kind, tid; // of the roots being added
+  bool dirty_only;
+};
+
+// ---- the list
+
+static bool roots_grow(struct roots *roots) {
+  uint32_t capacity = roots->capacity ? roots->capacity * 2 : CAPACITY_FIRST;
+  struct root *larger = sys_map(capacity * sizeof *larger);
+  if (!larger) return false;
+  if (roots->table) {
+    memcpy(larger, roots->table, roots->count * sizeof *larger);
+    sys_unmap(roots->table, roots->capacity * sizeof *roots->table);
+  }
+  roots->table = larger;
+  roots->capacity = capacity;
+  return true;
+}
+
+static void root_add(struct roots *roots, struct root root) {
+  if (root.start >= root.end) return;
+  if (roots->count == roots->capacity && !roots_grow(roots)) roots->complete = false;
+  else roots->table[roots->count++] = root;
+}
+
+void roots_drop(struct roots *roots) {
+  if (roots->table) sys_unmap(roots->table, roots->capacity * sizeof *roots->table);
+  *roots = (struct roots){0};
+}
+
+// ---- threads
+
+static uintptr_t thread_pointer(void) {
+  uintptr_t value;
+  __asm__("mov %%fs:0, %0" : "=r"(value)); // tcbhead_t.tcb
+  return value;
+}
+
+void roots_each_thread(const struct scan_origin *origin, void (*visit)(const struct root_thread *, void *),
+                       void *context) {
+  visit(&(struct root_thread){(uint32_t)sys_tid(), origin->stack_pointer, thread_pointer()}, context);
+  uint32_t count;
+  const struct stop_thread *threads = stop_threads(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (threads[i].state == STOP_GONE) continue;
+    visit(&(struct root_thread){threads[i].tid, threads[i].stack_pointer, threads[i].thread_pointer}, context);
+  }
+}
+
+struct owner_search {
+  uintptr_t start, end; // of the memory asked about
+  uint32_t tid;         // 0: nobody's
+};
+
+static void owner_check(const struct root_thread *thread, void *context) {
+  struct owner_search *search = context;
+  if (thread->stack_pointer >= search->start && thread->stack_pointer < search->end) search->tid = thread->tid;
+}
+
+static uint32_t stack_owner(const struct collection *all, uintptr_t start, uintptr_t end) {
+  struct owner_search search = {start, end, 0};
+  roots_each_thread(all->origin, owner_check, &search);
+  return search.tid;
+}
+
+// ---- stacks
+
+static const struct mapping *mapping_before(const struct maps *maps, const struct mapping *mapping) {
+  return mapping > maps->table && mapping[-1].end == mapping->start ? mapping - 1 : NULL;
+}
+
+// glibc puts a closed guard under every stack that it makes (nptl/allocatestack.c).
+static bool has_guard(const struct maps *maps, const struct mapping *mapping) {
+  const struct mapping *before = mapping_before(maps, mapping);
+  return before && !(before->flags & (MAPS_READ | MAPS_WRITE));
+}
+
+static bool is_stack(const struct maps *maps, const struct mapping *mapping) {
+  return strcmp(mapping->path, "[stack]") == 0 || (!*mapping->path && has_guard(maps, mapping));
+}
+
+// The x86-64 ABI's red zone: a function that calls nobody may keep values below the stack pointer. A thread in a
+// system call is not in one.
+#define RED_ZONE_BYTES 128u
+
+static bool in_call(const struct stop_thread *thread) {
+  return thread->call >= 0 && thread->registers[STOP_REGISTERS - 1] == thread->call_pc;
+}
+
+// What lies below the stack pointer is left over from calls that have returned.
+static void dead_part_add(const struct root_thread *thread, void *context) {
+  struct collection *all = context;
+  const struct mapping *mapping = maps_find(all->maps, thread->stack_pointer);
+  if (mapping && is_stack(all->maps, mapping)) spans_add(&all->holes, mapping->start, thread->stack_pointer);
+}
+
+static void registers_add(struct collection *all, const uintptr_t *registers, size_t count, uint32_t tid) {
+  root_add(all->roots, (struct root){(uintptr_t)registers, (uintptr_t)(registers + count), ROOT_REGISTERS, tid});
+}
+
+static void thread_extras_add(struct collection *all, const struct stop_thread *thread) {
+  if (thread->state != STOP_PARKED) return;
+  registers_add(all, thread->registers, STOP_REGISTERS, thread->tid);
+  root_add(all->roots, (struct root){thread->vector_start, thread->vector_end, ROOT_REGISTERS, thread->tid});
+  if (!in_call(thread))
+    root_add(all->roots, (struct root){(thread->stack_pointer - RED_ZONE_BYTES) & ~7ul, thread->stack_pointer & ~7ul,
+                                       ROOT_STACK, thread->tid});
+}
+
+static void threads_add(struct collection *all) {
+  uint32_t count;
+  const struct stop_thread *threads = stop_threads(&count);
+  registers_add(all, all->origin->registers, 16, (uint32_t)sys_tid());
+  for (uint32_t i = 0; i < count; i++) thread_extras_add(all, &threads[i]);
+}
+
+// A stack in memory of the program's own (a block, a mapping it made, a static array): in use from the stack pointer
+// to that memory's end, reachable or not.
+static void foreign_stack_add(const struct root_thread *thread, void *context) {
+  struct collection *all = context;
+  uintptr_t end = allocator_memory_end(thread->stack_pointer);
+  if (!thread->stack_pointer || !end) return;
+  root_add(all->roots, (struct root){thread->stack_pointer & ~7ul, end & ~7ul, ROOT_STACK, thread->tid});
+}
+
+// ---- stacks of threads that have ended: the C library keeps them for later threads, and nothing in them counts
+
+#define TCB_SEARCH_BYTES 8192u // struct pthread is 2,304 bytes in glibc 2.36 and lies at the very end of a stack
+#define TCB_ALIGN_BYTES 64u    // TCB_ALIGNMENT, sysdeps/x86_64/nptl/tcb-offsets
+#define TCB_TID_OFFSET 720u    // offsetof(struct pthread, tid), glibc 2.34 to 2.42: 704 of header, 16 of list
+
+// tcbhead_t begins {tcb, dtv, self}, with tcb and self its own address (sysdeps/x86_64/nptl/tls.h).
+static uintptr_t tcb_find(const struct mapping *mapping) {
+  uintptr_t low = mapping->end - mapping->start > TCB_SEARCH_BYTES ? mapping->end - TCB_SEARCH_BYTES : mapping->start;
+  for (uintptr_t at = mapping->end - TCB_TID_OFFSET - TCB_ALIGN_BYTES; at >= low; at -= TCB_ALIGN_BYTES) {
+    const uintptr_t *tcb = (const uintptr_t *)(at & ~(uintptr_t)(TCB_ALIGN_BYTES - 1));
+    if (tcb[0] == (uintptr_t)tcb && tcb[2] == (uintptr_t)tcb) return (uintptr_t)tcb;
+  }
+  return 0;
+}
+
+struct tcb_search {
+  uintptr_t tcb;
+  uint32_t tid; // as the descriptor says
+  bool alive;
+};
+
+static void tcb_check(const struct root_thread *thread, void *context) {
+  struct tcb_search *search = context;
+  search->alive |= thread->thread_pointer ? thread->thread_pointer == search->tcb : thread->tid == search->tid;
+}
+
+static bool is_dead_stack(const struct collection *all, const struct mapping *mapping) {
+  if (*mapping->path || !has_guard(all->maps, mapping)) return false;
+  struct tcb_search search = {.tcb = tcb_find(mapping)};
+  if (!search.tcb) return false;
+  search.tid = *(const uint32_t *)(search.tcb + TCB_TID_OFFSET);
+  roots_each_thread(all->origin, tcb_check, &search);
+  return !search.alive;
+}
+
+// The main thread's stack after it has left by pthread_exit.
+static bool is_left_main_stack(const struct mapping *mapping) {
+  if (strcmp(mapping->path, "[stack]") != 0) return false;
+  uint32_t count, pid = (uint32_t)sys_pid();
+  const struct stop_thread *threads = stop_threads(&count);
+  for (uint32_t i = 0; i < count; i++)
+    if (threads[i].tid == pid) return threads[i].state == STOP_GONE;
+  return false;
+}
+
+// ---- mappings
+
+static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+// Memory of devices is not to be read; files that are shared are data, not memory. What System V or fork shares is.
+static bool may_hold_pointers(const struct mapping *mapping) {
+  const char *path = mapping->path;
+  if (!(mapping->flags & MAPS_READ)) return false;
+  if (mapping->flags & MAPS_SHARED) return starts_with(path, "/dev/zero") || starts_with(path, "/SYSV");
+  if (starts_with(path, "/dev/") || starts_with(path, "anon_inode:") || starts_with(path, "[v")) return false;
+  bool relocated = *path == '/' && !(mapping->flags & MAPS_EXEC); // constants that the loader filled in
+  return mapping->flags & MAPS_WRITE || relocated;
+}
+
+static void gap_add(uintptr_t start, uintptr_t end, void *context) {
+  struct collection *all = context;
+  struct root root = {start, end, all->kind, all->tid};
+  if (!all->dirty_only) return root_add(all->roots, root);
+  for (uintptr_t at = start, run_end; resident_next(&at, &run_end, end, true); at = run_end)
+    root_add(all->roots, (struct root){at, run_end, all->kind, all->tid});
+}
+
+static void mapping_add(struct collection *all, const struct mapping *mapping) {
+  if (!may_hold_pointers(mapping)) return;
+  bool memfd = starts_with(mapping->path, "/memfd:");
+  all->tid = is_stack(all->maps, mapping) ? stack_owner(all, mapping->start, mapping->end) : 0;
+  all->kind = all->tid ? ROOT_STACK : ROOT_MAPPING;
+  all->dirty_only = *mapping->path == '/' && !memfd && !(mapping->flags & MAPS_SHARED);
+  spans_gaps(&all->holes, mapping->start, mapping->end, gap_add, all);
+}
+
+static void own_hole_add(uintptr_t start, uintptr_t end, void *context) {
+  spans_add(&((struct collection *)context)->holes, start, end);
+}
+
+// Of the linker: where this library begins and ends in memory.
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static void holes_collect(struct collection *all) {
+  uint32_t count;
+  const struct range *ranges = range_array(&count);
+  sys_own_each(own_hole_add, all);
+  uintptr_t own_end = ((uintptr_t)_end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+  spans_add(&all->holes, (uintptr_t)__ehdr_start, own_end);
+  for (uint32_t i = 0; i < count; i++) spans_add(&all->holes, ranges[i].start, ranges[i].end);
+  roots_each_thread(all->origin, dead_part_add, all);
+  for (uint32_t i = 0; i < all->maps->count; i++) {
+    const struct mapping *mapping = &all->maps->table[i];
+    if (!(mapping->flags & MAPS_WRITE) || !(mapping->flags & MAPS_READ)) continue;
+    if (is_dead_stack(all, mapping) || is_left_main_stack(mapping))
+      spans_add(&all->holes, mapping->start, mapping->end);
+  }
+  allocator_memory_collect(all->maps, &all->holes);
+  spans_sort(&all->holes);
+}
+
+// What threads that are being born were given.
+static void start_add(uintptr_t start, uintptr_t end, void *context) {
+  root_add(((struct collection *)context)->roots, (struct root){start, end, ROOT_START, 0});
+}
+
+static void inherited_ranges_add(struct collection *all) {
+  uint32_t count;
+  const struct range *ranges = range_array(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!(ranges[i].flags & RANGE_INHERITED) || ranges[i].flags & (RANGE_ALLOCATOR | RANGE_ARENA)) continue;
+    root_add(all->roots, (struct root){ranges[i].start, ranges[i].end, ROOT_INHERITED, 0});
+  }
+}
+
+void roots_collect(struct roots *roots, const struct maps *maps, const struct scan_origin *origin) {
+  struct collection all = {.roots = roots, .maps = maps, .origin = origin};
+  *roots = (struct roots){.complete = true};
+  holes_collect(&all);
+  for (uint32_t i = 0; i < maps->count; i++) mapping_add(&all, &maps->table[i]);
+  roots_each_thread(origin, foreign_stack_add, &all);
+  threads_add(&all);
+  hook_thread_starts_each(start_add, &all);
+  inherited_ranges_add(&all);
+  roots->complete &= !all.holes.full;
+  spans_drop(&all.holes);
+}

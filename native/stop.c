@@ -1,0 +1,266 @@
+#include "stop.h"
+
+#include <errno.h>
+#include <ucontext.h>
+
+#include "lock.h"
+#include "sys.h"
+#include "sys_signal.h"
+#include "task.h"
+#include "thread.h"
+
+#define DEADLINE_NS 1000000000ull // parking may take this long in all; the rest is left loose, and the report says so
+#define GRACE_NS 20000000ull      // after this much silence it is looked up why a thread does not answer
+#define ROUND_WAIT_NS 2000000l
+#define SIGNAL_MAX 64
+#define SIGNAL_MIN 35 // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
+#define SPARE_THREADS 256u // slots for threads born while we look; beyond twice the count plus this they stay loose
+
+// All of it belongs to the stopping thread, which holds LOCK_RANK_REPORT; handlers write only their own slot's
+// fields and the two counters.
+static struct {
+  int turn;     // futex, odd while a stop is on; parked threads wait until it moves on
+  int answers;  // futex, counts handlers that have parked
+  int inside;   // handlers that have not left yet
+  int signal;
+  struct sys_action previous;
+  struct stop_thread *threads;
+  uint32_t *tids; // the same order, packed: handlers look themselves up here
+  uint32_t count, capacity;
+  char *directory;
+  bool listed;
+} stop;
+
+// ---- in the parked thread
+
+static struct stop_thread *own_slot(void) {
+  uint32_t tid = (uint32_t)sys_tid(), count = __atomic_load_n(&stop.count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (stop.tids[i] == tid) return &stop.threads[i];
+  return NULL;
+}
+
+// fpstate as the kernel lays it out, arch/x86/include/uapi/asm/sigcontext.h: 512 bytes of FXSAVE, of which bytes 464
+// on are `struct _fpx_sw_bytes` {magic1, extended_size, ...}; with the magic there, the XSAVE area goes on.
+#define FXSAVE_BYTES 512u
+#define FXSAVE_SW_BYTES 464u
+#define FXSAVE_MAGIC1 0x46505853u
+
+static void vector_note(struct stop_thread *slot, const void *fpstate) {
+  if (!fpstate) return;
+  const uint32_t *software = (const uint32_t *)((const char *)fpstate + FXSAVE_SW_BYTES);
+  slot->vector_start = (uintptr_t)fpstate;
+  slot->vector_end = slot->vector_start + (software[0] == FXSAVE_MAGIC1 ? software[1] : FXSAVE_BYTES);
+}
+
+static uintptr_t thread_pointer(void) {
+  uintptr_t value;
+  __asm__("mov %%fs:0, %0" : "=r"(value)); // tcbhead_t.tcb, sysdeps/x86_64/nptl/tls.h
+  return value;
+}
+
+// Calls that return EINTR after any handler, whatever SA_RESTART says (signal(7)), and that begin anew with the same
+// arguments do what the program asked for.
+static bool call_resumes(long call) {
+  static const short calls[] = {SYS_poll,        SYS_ppoll,       SYS_select,          SYS_pselect6,      SYS_epoll_wait,
+                                SYS_epoll_pwait, SYS_epoll_pwait2, SYS_nanosleep,       SYS_clock_nanosleep,
+                                SYS_pause,       SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_semop,         SYS_semtimedop,
+                                SYS_msgrcv,      SYS_msgsnd,      SYS_futex,           SYS_io_getevents,  SYS_read,
+                                SYS_recvfrom,    SYS_recvmsg,     SYS_recvmmsg,        SYS_accept,        SYS_accept4};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (calls[i] == call) return true;
+  return false;
+}
+
+// The kernel has written the time that was left where a sleep asked for it.
+static void call_resume(const struct stop_thread *slot, greg_t *registers) {
+  bool interrupted = registers[REG_RAX] == -EINTR && (uintptr_t)registers[REG_RIP] == slot->call_pc;
+  if (!interrupted || !call_resumes(slot->call)) return;
+  if (slot->call == SYS_nanosleep && registers[REG_RSI]) registers[REG_RDI] = registers[REG_RSI];
+  bool relative = slot->call == SYS_clock_nanosleep && registers[REG_RSI] == 0;
+  if (relative && registers[REG_R10]) registers[REG_RDX] = registers[REG_R10];
+  registers[REG_RAX] = slot->call;
+  registers[REG_RIP] -= 2; // the `syscall` instruction
+}
+
+static void stop_handler(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)info;
+  __atomic_add_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
+  int turn = __atomic_load_n(&stop.turn, __ATOMIC_SEQ_CST);
+  struct stop_thread *slot = turn & 1 ? own_slot() : NULL;
+  if (slot && slot->state != STOP_PARKED) {
+    ucontext_t *interrupted = context;
+    greg_t *registers = interrupted->uc_mcontext.gregs;
+    for (int i = 0; i < STOP_REGISTERS; i++) slot->registers[i] = (uintptr_t)registers[i];
+    slot->stack_pointer = (uintptr_t)registers[REG_RSP];
+    slot->thread_pointer = thread_pointer();
+    vector_note(slot, interrupted->uc_mcontext.fpregs);
+    __atomic_store_n(&slot->state, STOP_PARKED, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&stop.answers, 1, __ATOMIC_SEQ_CST);
+    sys_call3(SYS_futex, (long)&stop.answers, FUTEX_WAKE_PRIVATE, 1);
+    while (__atomic_load_n(&stop.turn, __ATOMIC_SEQ_CST) == turn)
+      sys_call4(SYS_futex, (long)&stop.turn, FUTEX_WAIT_PRIVATE, turn, 0);
+    call_resume(slot, registers);
+  }
+  __atomic_sub_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
+}
+
+// ---- what the stopping thread finds out about the others
+
+static bool asleep_note(struct stop_thread *thread) {
+  struct task_call call;
+  if (!task_call(thread->tid, &call)) return false;
+  thread->call = call.number;
+  thread->call_pc = call.pc;
+  thread->stack_pointer = call.stack_pointer;
+  return true;
+}
+
+// Why a thread does not answer; STOP_ASKED: no reason found, so that it goes on being waited for.
+static enum stop_state silent_state(struct stop_thread *thread) {
+  struct task_status status;
+  if (!task_status(thread->tid, &status)) return STOP_GONE;
+  if (status.state == 'Z' || status.state == 'X') return STOP_GONE;
+  if (status.state == 'R') return STOP_ASKED;
+  bool cannot = status.blocked & sys_signal_bit(stop.signal);
+  bool stuck = status.state == 'D' || status.state == 'T' || status.state == 't';
+  if (!cannot && !stuck) return STOP_ASKED;
+  return asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+}
+
+// ---- parking
+
+// A signal whose action is the default, from the top down; 0: none.
+static int signal_choose(void) {
+  for (int signal = SIGNAL_MAX; signal >= SIGNAL_MIN; signal--) {
+    struct sys_action action;
+    if (sys_action_set(signal, NULL, &action) == 0 && (void *)action.handler == (void *)SIG_DFL) return signal;
+  }
+  return 0;
+}
+
+static bool known(uint32_t tid) {
+  for (uint32_t i = 0; i < stop.count; i++)
+    if (stop.tids[i] == tid) return true;
+  return false;
+}
+
+static void thread_ask(uint32_t tid) {
+  struct stop_thread *thread = &stop.threads[stop.count];
+  *thread = (struct stop_thread){.tid = tid, .state = STOP_ASKED, .call = -1};
+  asleep_note(thread);
+  stop.tids[stop.count] = tid;
+  __atomic_store_n(&stop.count, stop.count + 1, __ATOMIC_RELEASE);
+  long sent = stop.signal ? sys_call3(SYS_tgkill, sys_pid(), tid, stop.signal) : -EPERM;
+  if (sent == -ESRCH) thread->state = STOP_GONE;
+  else if (sent < 0) thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+}
+
+static bool is_other(uint32_t tid) { return tid != (uint32_t)sys_tid(); }
+
+static void other_count(uint32_t tid, void *count) { *(uint32_t *)count += is_other(tid); }
+
+static void other_ask_new(uint32_t tid, void *count) {
+  if (!is_other(tid) || known(tid) || stop.count == stop.capacity) return;
+  thread_ask(tid);
+  ++*(uint32_t *)count;
+}
+
+static uint32_t silent_count(bool look) {
+  uint32_t silent = 0;
+  for (uint32_t i = 0; i < stop.count; i++) {
+    struct stop_thread *thread = &stop.threads[i];
+    if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != STOP_ASKED) continue;
+    if (look) {
+      enum stop_state state = silent_state(thread);
+      uint32_t asked = STOP_ASKED;
+      __atomic_compare_exchange_n(&thread->state, &asked, state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    }
+    silent += thread->state == STOP_ASKED;
+  }
+  return silent;
+}
+
+static void answers_wait(uint64_t until_ns) {
+  uint64_t look_ns = sys_now_ns() + GRACE_NS;
+  for (;;) {
+    int answers = __atomic_load_n(&stop.answers, __ATOMIC_SEQ_CST);
+    uint64_t now_ns = sys_now_ns();
+    if (silent_count(now_ns >= look_ns) == 0 || now_ns >= until_ns) return;
+    struct timespec wait = {0, ROUND_WAIT_NS};
+    sys_call4(SYS_futex, (long)&stop.answers, FUTEX_WAIT_PRIVATE, answers, (long)&wait);
+  }
+}
+
+// Rounds until a look at the list shows nobody new: those who could make new threads are parked by then.
+static void threads_park(void) {
+  uint64_t until_ns = sys_now_ns() + DEADLINE_NS;
+  uint32_t fresh;
+  do {
+    fresh = 0;
+    if (!task_each(stop.directory, other_ask_new, &fresh)) return;
+    answers_wait(until_ns);
+  } while (fresh && sys_now_ns() < until_ns);
+  for (uint32_t i = 0; i < stop.count; i++) {
+    uint32_t asked = STOP_ASKED;
+    __atomic_compare_exchange_n(&stop.threads[i].state, &asked, STOP_LOOSE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  }
+}
+
+static bool slots_map(void) {
+  uint32_t count = 0;
+  if (!stop.directory) stop.directory = sys_map(TASK_LIST_BYTES);
+  if (!stop.directory || !task_each(stop.directory, other_count, &count)) return false;
+  stop.capacity = count ? 2 * count + SPARE_THREADS : 0;
+  if (count == 0) return true;
+  stop.threads = sys_map(stop.capacity * sizeof *stop.threads);
+  stop.tids = sys_map(stop.capacity * sizeof *stop.tids);
+  return stop.threads && stop.tids;
+}
+
+static void slots_unmap(void) {
+  if (stop.threads) sys_unmap(stop.threads, stop.capacity * sizeof *stop.threads);
+  if (stop.tids) sys_unmap(stop.tids, stop.capacity * sizeof *stop.tids);
+  stop.threads = NULL;
+  stop.tids = NULL;
+  stop.count = 0;
+}
+
+void stop_begin(void) {
+  stop.count = 0;
+  stop.listed = slots_map();
+  if (!stop.listed) slots_unmap();
+  if (!stop.threads) return;
+  stop.signal = signal_choose();
+  struct sys_action action = {.handler = stop_handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = ~0ull};
+  if (stop.signal && sys_action_set(stop.signal, &action, &stop.previous) != 0) stop.signal = 0;
+  thread_locks_take();
+  __atomic_add_fetch(&stop.turn, 1, __ATOMIC_SEQ_CST);
+  threads_park();
+  thread_locks_drop();
+}
+
+// SIG_IGN first: it makes the kernel forget our signal where a thread still blocks it, which later would find the
+// default action and kill the process.
+static void signal_give_back(void) {
+  struct sys_action ignore = {.handler = (void *)SIG_IGN};
+  sys_action_set(stop.signal, &ignore, NULL);
+  sys_action_set(stop.signal, &stop.previous, NULL);
+}
+
+void stop_end(void) {
+  if (!stop.threads) return;
+  if (stop.signal) signal_give_back();
+  __atomic_add_fetch(&stop.turn, 1, __ATOMIC_SEQ_CST);
+  sys_call3(SYS_futex, (long)&stop.turn, FUTEX_WAKE_PRIVATE, INT32_MAX);
+  uint64_t until_ns = sys_now_ns() + DEADLINE_NS;
+  while (__atomic_load_n(&stop.inside, __ATOMIC_SEQ_CST) != 0 && sys_now_ns() < until_ns) sys_call0(SYS_sched_yield);
+  if (__atomic_load_n(&stop.inside, __ATOMIC_SEQ_CST) == 0) slots_unmap();
+}
+
+const struct stop_thread *stop_threads(uint32_t *count) {
+  *count = stop.count;
+  return stop.threads;
+}
+
+bool stop_listed(void) { return stop.listed; }
