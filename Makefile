@@ -91,7 +91,7 @@ $(TOOLS): tests/check/requirements.txt
 check: $(TOOLS) $(call object,$(LIBRARY_SOURCES))
 	tests/check/format
 	$(PYTHON) tests/check/include_direction.py
-	$(PYTHON) tests/check/hook_imports.py $(BUILD)/obj
+	$(PYTHON) tests/check/hook_imports.py $(filter %.o,$^)
 
 format: $(TOOLS)
 	tests/check/format --write

@@ -1,4 +1,4 @@
-"""Proves with `nm` what the recorder's objects import: python hook_imports.py OBJECT_FOLDER
+"""Proves with `nm` what the recorder's objects import: python hook_imports.py OBJECT...
 
 Objects of hooks import only the recorder's own functions and what hook_imports.txt lists; objects of native/
 import nothing that gpu/ or pyhooks/ define, and these two nothing of each other.
@@ -29,8 +29,8 @@ def read_allowed():
     return allowed
 
 
-def main(object_folder):
-    objects = {folder: sorted(Path(object_folder, folder).glob("*.o")) for folder in STRANGERS}
+def main(paths):
+    objects = {folder: [Path(path) for path in paths if Path(path).parent.name == folder] for folder in STRANGERS}
     defined = {folder: set() for folder in STRANGERS}
     for folder, files in objects.items():
         for file in files:
@@ -53,4 +53,4 @@ def main(object_folder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))
