@@ -29,7 +29,7 @@ JANSSON = -l:libjansson.a
 
 LIBRARY_SOURCES := $(wildcard native/*.c gpu/*.c pyhooks/*.c)
 # What the command shares with the recorder.
-SHARED_SOURCES := $(wildcard native/session.c native/text.c)
+SHARED_SOURCES := $(wildcard native/session.c native/text.c native/exec_look.c)
 COMMAND_SOURCES := $(wildcard cli/*.c) $(SHARED_SOURCES)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 
@@ -54,22 +54,26 @@ $(BUILD)/flags $(BUILD)/sources: FORCE
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Inative -MMD -MP -c -o $@ $<
+	@echo '  CC $<'
+	@$(CC) $(ALL_CFLAGS) -Inative -MMD -MP -c -o $@ $<
 
 # --exclude-libs keeps zstd's symbols from taking over those of a zstd in the program.
 $(BUILD)/libheaptide.so: $(call object,$(LIBRARY_SOURCES)) $(BUILD)/flags $(BUILD)/sources
-	$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,initfirst -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
+	@echo '  LINK $@'
+	@$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,initfirst -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
 	  $(filter %.o,$^) $(ZSTD) -ldl $(LDFLAGS)
 
 $(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/flags $(BUILD)/sources
-	$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(LDFLAGS)
+	@echo '  LINK $@'
+	@$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(LDFLAGS)
 
 # A unit test names what it is linked with in its first line: `// sources: native/text.c native/sys.c`
 unit_sources = $(shell sed -n '1s|^// sources:||p' $(1))
 define unit_rule
 $(BUILD)/unit/$(notdir $(1:.c=)): $(call object,$(1) $(call unit_sources,$(1))) $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) -Wl,--as-needed -o $$@ $$(filter %.o,$$^) $$(ZSTD) $$(JANSSON) -ldl
+	@echo '  LINK $$@'
+	@$$(CC) $$(ALL_CFLAGS) -Wl,--as-needed -o $$@ $$(filter %.o,$$^) $$(ZSTD) $$(JANSSON) -ldl
 endef
 $(foreach test,$(wildcard tests/unit/*_test.c),$(eval $(call unit_rule,$(test))))
 $(BUILD)/obj/tests/unit/%.o: ALL_CFLAGS += -Icli -Igpu -Ipyhooks
@@ -87,7 +91,7 @@ $(TOOLS): tests/check/requirements.txt
 check: $(TOOLS) $(call object,$(LIBRARY_SOURCES))
 	tests/check/format
 	$(PYTHON) tests/check/include_direction.py
-	$(PYTHON) tests/check/hook_imports.py $(BUILD)/obj
+	$(PYTHON) tests/check/hook_imports.py $(filter %.o,$^)
 
 format: $(TOOLS)
 	tests/check/format --write

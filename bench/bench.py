@@ -1,0 +1,188 @@
+"""Runs each bench bare, under heaptide and under its peers, in turns, and prints ratios beside the limits.
+
+python bench/bench.py [--quick] [--only NAME] [--no-peers]
+
+CPU time (user and system, children and the writing of the report included) is the smallest of five runs, peak RSS
+too; --quick takes two. Exit status 1: something is over 1.5 times its limit, or a program's output changed.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import benches
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "bench"
+HEAPTIDE = ROOT / "build" / "heaptide"
+FAIL_AT = 1.5  # times a limit
+TIMEOUT_S = 600
+MB = 1e6
+
+
+class Run:
+    """What one run of a program used."""
+
+    def __init__(self, status, cpu_seconds, rss_bytes, output_hash, file_bytes):
+        self.status = status
+        self.cpu_seconds = cpu_seconds
+        self.rss_bytes = rss_bytes
+        self.output_hash = output_hash
+        self.file_bytes = file_bytes
+
+
+def build():
+    """Compiles the programs that are newer than what is there, and makes a Python that has numpy and memray."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    for source in benches.PROGRAMS.glob("*.c*"):
+        target = WORK / source.stem
+        if target.exists() and target.stat().st_mtime > source.stat().st_mtime:
+            continue
+        compiler = "g++" if source.suffix == ".cc" else "gcc"
+        subprocess.run([compiler, "-O2", "-g", "-pthread", source, "-o", target], check=True)
+    python = WORK / "venv" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", WORK / "venv"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "numpy"], check=True)
+        # A peer, not a need: it does not exist for every Python.
+        subprocess.run([python, "-m", "pip", "install", "-q", "memray"], stderr=subprocess.DEVNULL)
+    return python
+
+
+def heaptide_command(bench, out):
+    options = ["--py"] if bench.is_python else []
+    return [HEAPTIDE, "run", "-q", *options, "--out", out, "--", *bench.command]
+
+
+def heaptrack_command(bench, out):
+    return ["heaptrack", "-r", "-o", out / "heaptrack", *bench.command]
+
+
+def memray_command(bench, out):
+    python, *script = bench.command
+    return [python, "-m", "memray", "run", "--trace-python-allocators", "-q", "-o", out / "memray", *script]
+
+
+def tools_for(bench, python, with_peers):
+    """Name and command maker of everything that runs this bench. The peers as far as they are installed."""
+    tools = {"bare": lambda bench, _out: bench.command, "heaptide": heaptide_command}
+    if with_peers and bench.is_python and (python.parent / "memray").exists():
+        tools["memray"] = memray_command
+    elif with_peers and not bench.is_python and shutil.which("heaptrack"):
+        tools["heaptrack"] = heaptrack_command
+    return tools
+
+
+def run_once(bench, tool, make_command):
+    out = WORK / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    if tool in ("heaptrack", "memray"):
+        out.mkdir()
+    result, output = WORK / "result", WORK / "output"
+    with open(output, "wb") as stdout:
+        command = [WORK / "measure", result, *make_command(bench, out)]
+        environment = {**os.environ, **bench.environment}
+        with open(WORK / "errors", "wb") as stderr:
+            subprocess.run(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, timeout=TIMEOUT_S
+            )
+    status, cpu_us, rss_bytes = map(int, result.read_text().split())
+    file_bytes = sum(file.stat().st_size for file in out.rglob("*")) if out.exists() else 0
+    return Run(status, cpu_us / 1e6, rss_bytes, hashlib.sha256(output.read_bytes()).digest(), file_bytes)
+
+
+def run_in_turns(bench, tools, rounds):
+    """All runs of each tool. In turns, so that a busy moment of the machine hits all of them."""
+    runs = {tool: [] for tool in tools}
+    for _ in range(rounds):
+        for tool, make_command in tools.items():
+            runs[tool].append(run_once(bench, tool, make_command))
+    return runs
+
+
+def complaint_about_output(runs):
+    """A sentence when heaptide changed what a program wrote or returned, else None."""
+    bare = runs["bare"][0]
+    for run in runs["bare"] + runs["heaptide"]:
+        if run.status != bare.status:
+            return f"exit status {run.status} instead of {bare.status}"
+        if run.output_hash != bare.output_hash:
+            return "another output"
+    return None
+
+
+def best(runs):
+    return min(run.cpu_seconds for run in runs), min(run.rss_bytes for run in runs)
+
+
+def verdict_on(value, limit):
+    """What to print beside a value, and whether it fails."""
+    if limit is None:
+        return "", False
+    if value <= limit:
+        return f"<= {limit:g}", False
+    return f"OVER {limit:g}", value > FAIL_AT * limit
+
+
+def print_header():
+    print(
+        f"{'bench':<11} {'bare s':>7} {'heaptide':>8} {'limit':<9} {'MB over':>8} {'limit':<9} "
+        f"{'file MB':>8} {'limit':<7} {'peer':<9} {'ratio':>6} {'MB over':>8}"
+    )
+
+
+def print_row(bench, runs):
+    """One line of the table. True when a limit is passed by so much that it fails."""
+    bare_seconds, bare_bytes = best(runs["bare"])
+    seconds, rss_bytes = best(runs["heaptide"])
+    ratio, over_mb = seconds / bare_seconds, (rss_bytes - bare_bytes) / MB
+    file_mb = max(run.file_bytes for run in runs["heaptide"]) / MB
+    beside_ratio, ratio_fails = verdict_on(ratio, bench.limit)
+    beside_memory, memory_fails = verdict_on(over_mb, bench.memory_limit_mb)
+    beside_file, file_fails = verdict_on(file_mb, bench.file_limit_mb)
+    line = (
+        f"{bench.name:<11} {bare_seconds:7.3f} {ratio:8.2f} {beside_ratio:<9} {over_mb:8.1f} {beside_memory:<9} "
+        f"{file_mb:8.2f} {beside_file:<7}"
+    )
+    for peer in runs.keys() - {"bare", "heaptide"}:
+        peer_seconds, peer_bytes = best(runs[peer])
+        line += f" {peer:<9} {peer_seconds / bare_seconds:6.2f} {(peer_bytes - bare_bytes) / MB:8.1f}"
+    print(line, flush=True)
+    return ratio_fails or memory_fails or file_fails
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="two runs instead of five")
+    parser.add_argument("--only", metavar="NAME", help="one bench")
+    parser.add_argument("--no-peers", action="store_true", help="bare and heaptide only")
+    return parser.parse_args()
+
+
+def main():
+    chosen = options()
+    python = build()
+    all_benches = benches.own_benches(WORK, python) + benches.real_benches(WORK)
+    wanted = [bench for bench in all_benches if chosen.only in (None, bench.name)]
+    if not wanted:
+        sys.exit(f"bench: no bench {chosen.only}; there are: {', '.join(bench.name for bench in all_benches)}")
+    failed = []
+    print_header()
+    for bench in wanted:
+        runs = run_in_turns(bench, tools_for(bench, python, not chosen.no_peers), 2 if chosen.quick else 5)
+        complaint = complaint_about_output(runs)
+        if complaint:
+            print(f"{bench.name:<11} FAILED: under heaptide {complaint}; see {WORK / 'errors'}", flush=True)
+        if complaint or print_row(bench, runs):
+            failed.append(bench.name)
+    if failed:
+        print(f"over {FAIL_AT} times a limit, or changed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
