@@ -18,6 +18,9 @@ void complain(const char *format, ...) {
   vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
   va_end(arguments);
   size_t length = strlen(line);
+  for (size_t i = 0; i < length; i++)
+    if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+      line[i] = '?'; // a file's name must not make two lines of it, nor move the cursor
   line[length++] = '\n';
   if (write(STDERR_FILENO, line, length) < 0)
     return; // nobody listens: there is nowhere else to say it

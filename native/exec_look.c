@@ -13,8 +13,8 @@
 
 // linux/fs/exec.c, exec_binprm: a script's interpreter may be a script, five files in all.
 #define SCRIPT_DEPTH_MAX 5
-// linux/binfmts.h, BINPRM_BUF_SIZE: what the kernel reads of a file to find out what it is.
-#define HEAD_BYTES 256
+// What the kernel reads of a file to find out what it is.
+#define HEAD_BYTES EXEC_INTERPRETER_BYTES
 // More program headers than any linker writes; those beyond are not looked at.
 #define PROGRAM_HEADERS_MAX 64
 // Dynamic section entries looked at for DT_SONAME.
@@ -117,7 +117,7 @@ static const char *script_interpreter(char *head) {
   return start[0] ? start : NULL;
 }
 
-// Looks at an open file. A script's interpreter goes to `next`, which holds HEAD_BYTES; next[0] is 0 otherwise.
+// Looks at an open file. A script's interpreter goes to `next`, which holds HEAD_BYTES; otherwise next[0] is 0.
 static enum exec_look look_at_file(int fd, const char *path, char *next) {
   union head head;
   next[0] = 0;
@@ -138,10 +138,12 @@ static enum exec_look look_at_file(int fd, const char *path, char *next) {
   return look == LOOK_FINE ? rights : look;
 }
 
-enum exec_look exec_look(int directory_fd, const char *path) {
-  char names[2][HEAD_BYTES + 1];
+enum exec_look exec_look(int directory_fd, const char *path, char *interpreter) {
+  char names[2][HEAD_BYTES] = {"", ""};
   enum exec_look look = LOOK_UNKNOWN;
   for (int depth = 0; depth < SCRIPT_DEPTH_MAX; depth++) {
+    if (interpreter)
+      memcpy(interpreter, names[(depth + 1) & 1], HEAD_BYTES);
     int fd = (int)sys_call4(SYS_openat, directory_fd, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0)
       return LOOK_UNKNOWN;

@@ -324,7 +324,7 @@ static int exec_run(const struct exec_call *call) {
   if (!call_target(call, &path, &directory_fd))
     return call_real(call, call->envp);
   struct environment_plan plan;
-  plan_make(&plan, call, exec_look(directory_fd, path.bytes));
+  plan_make(&plan, call, exec_look(directory_fd, path.bytes, NULL));
   bool replaces_itself = !is_spawn(call) && is_own_process();
   bool prepared = replaces_itself && exec_prepare();
   if (replaces_itself)
