@@ -41,26 +41,23 @@ static bool string_is(const char *table, uint64_t table_bytes, uint64_t offset, 
   return offset <= table_bytes && bytes <= table_bytes - offset && memcmp(table + offset, name, bytes) == 0;
 }
 
-static bool image_symbols(const struct elf_image *image, const char *const *names, bool *defined, int count) {
+static bool image_defines(const struct elf_image *image, uint32_t type, const char *name) {
   const Elf64_Shdr *all;
   unsigned all_count;
-  const Elf64_Shdr *section = section_find(image, SHT_DYNSYM, &all, &all_count);
+  const Elf64_Shdr *section = section_find(image, type, &all, &all_count);
   if (!section || section->sh_link >= all_count)
     return false;
   const Elf64_Shdr *strings = &all[section->sh_link];
   uint64_t symbol_count = section->sh_size / sizeof(Elf64_Sym);
   const Elf64_Sym *symbols = image_at(image, section->sh_offset, symbol_count, sizeof *symbols);
   const char *table = image_at(image, strings->sh_offset, strings->sh_size, 1);
-  if (!symbols || !table)
-    return false;
-  for (uint64_t i = 0; i < symbol_count; i++)
-    for (int name = 0; name < count; name++)
-      if (symbols[i].st_shndx != SHN_UNDEF && string_is(table, strings->sh_size, symbols[i].st_name, names[name]))
-        defined[name] = true;
-  return true;
+  for (uint64_t i = 0; symbols && table && i < symbol_count; i++)
+    if (symbols[i].st_shndx != SHN_UNDEF && string_is(table, strings->sh_size, symbols[i].st_name, name))
+      return true;
+  return false;
 }
 
-bool elf_symbols_defined(const char *path, const char *const *names, bool *defined, int count) {
+bool elf_symbol_defined(const char *path, enum symbol_table table, const char *name) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return false;
@@ -73,7 +70,7 @@ bool elf_symbols_defined(const char *path, const char *const *names, bool *defin
   close(fd);
   if (image.bytes == MAP_FAILED)
     return false;
-  bool read = image_symbols(&image, names, defined, count);
+  bool defined = image_defines(&image, table == SYMBOLS_ALL ? SHT_SYMTAB : SHT_DYNSYM, name);
   munmap((void *)image.bytes, image.size);
-  return read;
+  return defined;
 }

@@ -93,16 +93,12 @@ static const char *look_reason(enum exec_look look) {
 
 // A definition in the executable itself comes before a preloaded library's.
 static const char *symbols_reason(const char *program) {
-  const char *names[] = {"__asan_init", "malloc"};
-  bool defined[2] = {false, false};
-  if (!elf_symbols_defined(program, names, defined, 2))
+  if (!elf_symbol_defined(program, SYMBOLS_DYNAMIC, "malloc"))
     return NULL;
-  if (defined[0])
-    return "it holds a static AddressSanitizer, whose malloc comes first: heaptide does not see its heap; "
+  if (elf_symbol_defined(program, SYMBOLS_ALL, "__asan_init"))
+    return "it holds a static AddressSanitizer, whose malloc comes first: heaptide sees nothing of its heap; "
            "link it with -shared-libasan (gcc: without -static-libasan)";
-  if (defined[1])
-    return "it brings its own malloc, linked into it, which comes first: heaptide sees its mappings, not its heap";
-  return NULL;
+  return "it brings its own malloc, linked into it, which comes first: heaptide sees its mappings, nothing of its heap";
 }
 
 void target_look(struct target *target) {
