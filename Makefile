@@ -29,7 +29,7 @@ JANSSON = -l:libjansson.a
 
 LIBRARY_SOURCES := $(wildcard native/*.c gpu/*.c pyhooks/*.c)
 # What the command shares with the recorder.
-SHARED_SOURCES := $(wildcard native/session.c native/text.c)
+SHARED_SOURCES := $(wildcard native/session.c native/text.c native/exec_look.c)
 COMMAND_SOURCES := $(wildcard cli/*.c) $(SHARED_SOURCES)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 

@@ -54,8 +54,7 @@ static bool program_works(const char *path) {
   pid_t child = fork();
   if (child == 0) {
     int null = open("/dev/null", O_WRONLY);
-    if (dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0)
-      execl(path, path, "--version", (char *)NULL);
+    if (dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0) execl(path, path, "--version", (char *)NULL);
     _exit(STATUS_NOT_FOUND);
   }
   int status;
@@ -67,8 +66,7 @@ static bool versioned_symbolizer_find(struct target *target) {
   char name[32];
   for (int version = 30; version >= 6; version--) {
     snprintf(name, sizeof name, "llvm-symbolizer-%d", version);
-    if (program_find(name, target))
-      return true;
+    if (program_find(name, target)) return true;
   }
   return false;
 }
@@ -106,17 +104,16 @@ static void look_gdb(struct finding *finding) {
 static int ptrace_scope(void) {
   FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
   int scope = -1;
-  if (file && fscanf(file, "%d", &scope) != 1)
-    scope = -1;
-  if (file)
-    fclose(file);
+  if (file && fscanf(file, "%d", &scope) != 1) scope = -1;
+  if (file) fclose(file);
   return scope;
 }
 
 static void look_ptrace(struct finding *finding) {
   int scope = ptrace_scope();
   if (scope == 3)
-    missing(finding, "ptrace_scope is 3: nobody may attach", "it can only be changed at boot: kernel.yama.ptrace_scope");
+    missing(finding, "ptrace_scope is 3: nobody may attach",
+            "it can only be changed at boot: kernel.yama.ptrace_scope");
   else if (scope > 0 && geteuid() != 0)
     missing(finding, scope == 1 ? "ptrace_scope is 1: only own children" : "ptrace_scope is 2: only root",
             "sudo sysctl kernel.yama.ptrace_scope=0: needed to attach only, run works without");
@@ -130,11 +127,9 @@ static void look_hip(struct finding *finding) {
   for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
     glob_t paths = {0};
     bool there = glob(patterns[i], 0, NULL, &paths) == 0;
-    if (there)
-      found(finding, paths.gl_pathv[0]);
+    if (there) found(finding, paths.gl_pathv[0]);
     globfree(&paths);
-    if (there)
-      return;
+    if (there) return;
   }
   missing(finding, "no HIP runtime", "install ROCm, or use a PyTorch wheel that brings it: for AMD GPUs only");
 }
@@ -148,8 +143,7 @@ static void look_python(struct finding *finding) {
     if (program_find(name, &target) && used + strlen(target.path) + 2 < sizeof all)
       snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", target.path);
   }
-  if (!all[0] && program_find("python3", &target))
-    memcpy(all, target.path, sizeof all);
+  if (!all[0] && program_find("python3", &target)) memcpy(all, target.path, sizeof all);
   if (all[0])
     found(finding, all);
   else
@@ -157,8 +151,9 @@ static void look_python(struct finding *finding) {
 }
 
 static const struct check checks[] = {
-    {"library", true, look_library}, {"symbolizer", false, look_symbolizer}, {"gdb", false, look_gdb},
-    {"ptrace", false, look_ptrace},  {"hip", false, look_hip},               {"python", false, look_python},
+    {"library", true, look_library}, {"symbolizer", false, look_symbolizer},
+    {"gdb", false, look_gdb},        {"ptrace", false, look_ptrace},
+    {"hip", false, look_hip},        {"python", false, look_python},
 };
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])
 
@@ -173,15 +168,13 @@ static bool check_show(const struct check *check) {
   struct finding finding = {0};
   check->look(&finding);
   printf("%-11s %s  %s\n", check->name, finding.there ? "ok     " : "missing", finding.text);
-  if (!finding.there)
-    printf("%-11s          %s\n", "", finding.remedy);
+  if (!finding.there) printf("%-11s          %s\n", "", finding.remedy);
   return finding.there;
 }
 
 static const struct check *check_find(const char *name) {
   for (size_t i = 0; i < CHECK_COUNT; i++)
-    if (strcmp(checks[i].name, name) == 0)
-      return &checks[i];
+    if (strcmp(checks[i].name, name) == 0) return &checks[i];
   return NULL;
 }
 
@@ -197,15 +190,11 @@ static bool names_known(int count, char **names) {
 int command_doctor(int argc, char **argv) {
   const struct option none[] = {{0}};
   int count = options_parse("doctor", none, false, argc, argv);
-  if (count < 0 || !names_known(count, argv + 1))
-    return STATUS_ERROR;
+  if (count < 0 || !names_known(count, argv + 1)) return STATUS_ERROR;
   bool all_there = true;
-  for (int i = 0; i < count; i++)
-    all_there &= check_show(check_find(argv[1 + i]));
+  for (int i = 0; i < count; i++) all_there &= check_show(check_find(argv[1 + i]));
   for (size_t i = 0; count == 0 && i < CHECK_COUNT; i++)
-    if (!check_show(&checks[i]) && is_needed(&checks[i]))
-      all_there = false;
-  if (fflush(stdout))
-    return STATUS_ERROR;
+    if (!check_show(&checks[i]) && is_needed(&checks[i])) all_there = false;
+  if (fflush(stdout)) return STATUS_ERROR;
   return all_there ? STATUS_OK : STATUS_FINDING;
 }

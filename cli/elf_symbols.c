@@ -25,13 +25,11 @@ static const void *image_at(const struct elf_image *image, uint64_t offset, uint
 static const Elf64_Shdr *section_find(const struct elf_image *image, uint32_t type, const Elf64_Shdr **all,
                                       unsigned *all_count) {
   const Elf64_Ehdr *elf = image_at(image, 0, 1, sizeof *elf);
-  if (!elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64)
-    return NULL;
+  if (!elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64) return NULL;
   *all_count = elf->e_shnum;
   *all = image_at(image, elf->e_shoff, elf->e_shnum, sizeof **all);
   for (unsigned i = 0; *all && i < elf->e_shnum; i++)
-    if ((*all)[i].sh_type == type)
-      return &(*all)[i];
+    if ((*all)[i].sh_type == type) return &(*all)[i];
   return NULL;
 }
 
@@ -45,22 +43,19 @@ static bool image_defines(const struct elf_image *image, uint32_t type, const ch
   const Elf64_Shdr *all;
   unsigned all_count;
   const Elf64_Shdr *section = section_find(image, type, &all, &all_count);
-  if (!section || section->sh_link >= all_count)
-    return false;
+  if (!section || section->sh_link >= all_count) return false;
   const Elf64_Shdr *strings = &all[section->sh_link];
   uint64_t symbol_count = section->sh_size / sizeof(Elf64_Sym);
   const Elf64_Sym *symbols = image_at(image, section->sh_offset, symbol_count, sizeof *symbols);
   const char *table = image_at(image, strings->sh_offset, strings->sh_size, 1);
   for (uint64_t i = 0; symbols && table && i < symbol_count; i++)
-    if (symbols[i].st_shndx != SHN_UNDEF && string_is(table, strings->sh_size, symbols[i].st_name, name))
-      return true;
+    if (symbols[i].st_shndx != SHN_UNDEF && string_is(table, strings->sh_size, symbols[i].st_name, name)) return true;
   return false;
 }
 
 bool elf_symbol_defined(const char *path, enum symbol_table table, const char *name) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return false;
+  if (fd < 0) return false;
   struct stat status;
   struct elf_image image = {MAP_FAILED, 0};
   if (fstat(fd, &status) == 0 && status.st_size > 0) {
@@ -68,8 +63,7 @@ bool elf_symbol_defined(const char *path, enum symbol_table table, const char *n
     image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
   }
   close(fd);
-  if (image.bytes == MAP_FAILED)
-    return false;
+  if (image.bytes == MAP_FAILED) return false;
   bool defined = image_defines(&image, table == SYMBOLS_ALL ? SHT_SYMTAB : SHT_DYNSYM, name);
   munmap((void *)image.bytes, image.size);
   return defined;

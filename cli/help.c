@@ -55,8 +55,7 @@ const char help_help[] = "usage: heaptide help [CMD]\n"
 static void list_show(void) {
   puts("usage: heaptide COMMAND [options]\n");
   for (const struct command *command = commands; command->name; command++)
-    if (command->run)
-      printf("  %-9s %s\n", command->name, command->summary);
+    if (command->run) printf("  %-9s %s\n", command->name, command->summary);
   puts("\nheaptide help COMMAND shows its options, heaptide --version the version.");
 }
 
@@ -77,8 +76,7 @@ int help_show(const char *name) {
 int command_help(int argc, char **argv) {
   const struct option none[] = {{0}};
   int operands = options_parse("help", none, false, argc, argv);
-  if (operands < 0)
-    return STATUS_ERROR;
+  if (operands < 0) return STATUS_ERROR;
   if (operands > 1) {
     complain("help: more than one command; give one");
     return STATUS_ERROR;

@@ -22,11 +22,9 @@ bool library_find(struct library *library) {
   static const char *const places[] = {"libheaptide.so", "../lib/heaptide/libheaptide.so"};
   char own[PATH_MAX], candidate[PATH_MAX];
   *library = (struct library){0};
-  if (!own_path(own))
-    return false;
+  if (!own_path(own)) return false;
   char *slash = strrchr(own, '/');
-  if (slash)
-    slash[1] = 0;
+  if (slash) slash[1] = 0;
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
     if (snprintf(candidate, sizeof candidate, "%s%s", own, places[i]) < (int)sizeof candidate &&
         realpath(candidate, library->path) && access(library->path, R_OK) == 0)
@@ -42,16 +40,14 @@ bool library_link(struct library *library) {
     return true;
   }
   const char *temporary = getenv("TMPDIR");
-  if (!temporary || temporary[0] != '/' || splits(temporary) || strlen(temporary) > PATH_MAX - 64)
-    temporary = "/tmp";
+  if (!temporary || temporary[0] != '/' || splits(temporary) || strlen(temporary) > PATH_MAX - 64) temporary = "/tmp";
   snprintf(library->folder, sizeof library->folder, "%.*s/heaptide.XXXXXX", PATH_MAX - 64, temporary);
   if (!mkdtemp(library->folder)) {
     library->folder[0] = 0;
     return false;
   }
   snprintf(library->preload, sizeof library->preload, "%.*s/libheaptide.so", PATH_MAX - 32, library->folder);
-  if (symlink(library->path, library->preload) == 0)
-    return true;
+  if (symlink(library->path, library->preload) == 0) return true;
   int error = errno;
   rmdir(library->folder);
   library->folder[0] = 0;
@@ -60,8 +56,7 @@ bool library_link(struct library *library) {
 }
 
 void library_unlink(const struct library *library) {
-  if (!library->folder[0])
-    return;
+  if (!library->folder[0]) return;
   unlink(library->preload);
   rmdir(library->folder);
 }

@@ -23,8 +23,7 @@ const struct command commands[] = {
 
 const struct command *command_find(const char *name) {
   for (const struct command *command = commands; command->name; command++)
-    if (strcmp(command->name, name) == 0)
-      return command;
+    if (strcmp(command->name, name) == 0) return command;
   return NULL;
 }
 
@@ -42,10 +41,8 @@ int main(int argc, char **argv) {
     complain("no command given; see heaptide help");
     return STATUS_ERROR;
   }
-  if (is_one_of(argv[1], "-h", "--help"))
-    return help_show(NULL);
-  if (is_one_of(argv[1], "--version", "-V"))
-    return version_show();
+  if (is_one_of(argv[1], "-h", "--help")) return help_show(NULL);
+  if (is_one_of(argv[1], "--version", "-V")) return version_show();
   const struct command *command = command_find(argv[1]);
   if (!command) {
     complain("%s: unknown command; see heaptide help", argv[1]);

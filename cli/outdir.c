@@ -18,8 +18,7 @@
 // The bytes of `name` up to the pid's end when it is a report's name, 0 otherwise.
 static size_t report_stem(const char *name) {
   static const char prefix[] = "heaptide.";
-  if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-    return 0;
+  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
   size_t pid_digits = strspn(name + sizeof prefix - 1, "0123456789");
   size_t stem = sizeof prefix - 1 + pid_digits;
   const char *rest = name + stem;
@@ -42,13 +41,11 @@ static int make_path(const char *path, bool *made) {
   char part[PATH_MAX];
   size_t bytes = strlen(path);
   for (size_t end = 1; end <= bytes; end++) {
-    if (path[end] != '/' && path[end])
-      continue;
+    if (path[end] != '/' && path[end]) continue;
     memcpy(part, path, end);
     part[end] = 0;
     *made = mkdir(part, 0777) == 0;
-    if (!*made && errno != EEXIST && (access(part, F_OK) < 0 || !path[end]))
-      return errno;
+    if (!*made && errno != EEXIST && (access(part, F_OK) < 0 || !path[end])) return errno;
   }
   return 0;
 }
@@ -56,8 +53,7 @@ static int make_path(const char *path, bool *made) {
 // Only making a file shows whether one can be made: rights, read-only and pseudo file systems all have a say.
 static int writing_error(const char *path) {
   char file[PATH_MAX];
-  if (snprintf(file, sizeof file, "%s/.heaptide.%d", path, (int)getpid()) >= (int)sizeof file)
-    return ENAMETOOLONG;
+  if (snprintf(file, sizeof file, "%s/.heaptide.%d", path, (int)getpid()) >= (int)sizeof file) return ENAMETOOLONG;
   if (mknod(file, S_IFREG | 0600, 0) < 0) // open would need a descriptor, and CMD may have a limit on those
     return errno;
   unlink(file);
@@ -67,8 +63,7 @@ static int writing_error(const char *path) {
 // Removes reports, or with `remove` false stops at the first. Returns 0, EEXIST for a report, or another errno.
 static int reports_clear(const char *path, bool remove) {
   DIR *directory = opendir(path);
-  if (!directory)
-    return errno;
+  if (!directory) return errno;
   int error = 0;
   for (struct dirent *entry; !error && (entry = readdir(directory));)
     if (outdir_is_report(entry->d_name))
@@ -78,12 +73,10 @@ static int reports_clear(const char *path, bool remove) {
 }
 
 static bool take_named(struct outdir *outdir, const char *wanted, bool overwrite) {
-  if (strlen(wanted) >= sizeof outdir->shown)
-    return refuse(wanted, ENAMETOOLONG);
+  if (strlen(wanted) >= sizeof outdir->shown) return refuse(wanted, ENAMETOOLONG);
   snprintf(outdir->shown, sizeof outdir->shown, "%s", wanted);
   int error = make_path(wanted, &outdir->made);
-  if (error)
-    return refuse(wanted, error);
+  if (error) return refuse(wanted, error);
   error = reports_clear(wanted, overwrite);
   if (error == EEXIST) {
     complain("%s: holds reports of an earlier run; name another folder or add --overwrite", wanted);
@@ -94,14 +87,11 @@ static bool take_named(struct outdir *outdir, const char *wanted, bool overwrite
 
 static bool take_new(struct outdir *outdir, const char *program, int pid) {
   size_t bytes = strlen(program);
-  if (bytes > PROGRAM_BYTES_MAX)
-    bytes = PROGRAM_BYTES_MAX;
-  while (bytes < strlen(program) && bytes && (program[bytes] & 0xc0) == 0x80)
-    bytes--; // not inside a UTF-8 character
+  if (bytes > PROGRAM_BYTES_MAX) bytes = PROGRAM_BYTES_MAX;
+  while (bytes < strlen(program) && bytes && (program[bytes] & 0xc0) == 0x80) bytes--; // not inside a UTF-8 character
   int length = snprintf(outdir->shown, sizeof outdir->shown, "heaptide.%.*s.%d", (int)bytes, program, pid);
   for (int again = 2; mkdir(outdir->shown, 0777) < 0; again++) {
-    if (errno != EEXIST || again > SAME_NAME_MAX)
-      return refuse(outdir->shown, errno);
+    if (errno != EEXIST || again > SAME_NAME_MAX) return refuse(outdir->shown, errno);
     snprintf(outdir->shown + length, sizeof outdir->shown - (size_t)length, "-%d", again);
   }
   outdir->made = true;
@@ -110,11 +100,9 @@ static bool take_new(struct outdir *outdir, const char *program, int pid) {
 
 bool outdir_take(struct outdir *outdir, const char *wanted, const char *program, int pid, bool overwrite) {
   *outdir = (struct outdir){0};
-  if (!(wanted ? take_named(outdir, wanted, overwrite) : take_new(outdir, program, pid)))
-    return false;
+  if (!(wanted ? take_named(outdir, wanted, overwrite) : take_new(outdir, program, pid))) return false;
   int error = realpath(outdir->shown, outdir->path) ? writing_error(outdir->path) : errno;
-  if (!error)
-    return true;
+  if (!error) return true;
   outdir_drop_empty(outdir);
   return refuse(outdir->shown, error);
 }
@@ -143,7 +131,6 @@ int outdir_process_count(const struct outdir *outdir) {
     }
     free(entries[i]);
   }
-  if (found >= 0)
-    free(entries);
+  if (found >= 0) free(entries);
   return processes;
 }

@@ -17,14 +17,10 @@ static bool takes_value(const char *option) {
 // The script or module of a python command line; NULL: neither (`-c`, or an interactive one).
 static const char *python_script(char *const *argv) {
   for (int i = 1; argv[i]; i++) {
-    if (argv[i][0] != '-')
-      return base_name(argv[i]);
-    if (strcmp(argv[i], "-m") == 0)
-      return argv[i + 1];
-    if (strcmp(argv[i], "-c") == 0 || !argv[i][1])
-      return NULL;
-    if (takes_value(argv[i]) && !argv[++i])
-      return NULL;
+    if (argv[i][0] != '-') return base_name(argv[i]);
+    if (strcmp(argv[i], "-m") == 0) return argv[i + 1];
+    if (strcmp(argv[i], "-c") == 0 || !argv[i][1]) return NULL;
+    if (takes_value(argv[i]) && !argv[++i]) return NULL;
   }
   return NULL;
 }
@@ -33,8 +29,7 @@ void program_name(char *const *argv, char *name) {
   const char *found = base_name(argv[0]);
   if (strncmp(found, "python", 6) == 0) {
     const char *script = python_script(argv);
-    if (script && script[0] && !strchr(script, '/'))
-      found = script;
+    if (script && script[0] && !strchr(script, '/')) found = script;
   }
   snprintf(name, PROGRAM_NAME_BYTES, "%s", found);
 }

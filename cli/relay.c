@@ -21,15 +21,13 @@ static void relay_signal(int signal, siginfo_t *info, void *context) {
   int saved_errno = errno;
   // The terminal sends to the whole foreground group: CMD has it already. What CMD sends to its group is not for it.
   bool has_it = info->si_code == SI_KERNEL || info->si_pid == relay_child;
-  if (relay_child && !has_it)
-    kill(relay_child, signal);
+  if (relay_child && !has_it) kill(relay_child, signal);
   errno = saved_errno;
 }
 
 static void relayed_set(sigset_t *set) {
   sigemptyset(set);
-  for (size_t i = 0; i < RELAYED_COUNT; i++)
-    sigaddset(set, relayed[i]);
+  for (size_t i = 0; i < RELAYED_COUNT; i++) sigaddset(set, relayed[i]);
 }
 
 void relay_prepare(void) {
@@ -61,8 +59,7 @@ static void relay_stop(pid_t child) {
   // The shell's SIGCONT to the whole group may wake heaptide first, with CMD's stop still to be seen.
   nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
   siginfo_t info = {0};
-  if (waitid(P_PID, (id_t)child, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid)
-    return;
+  if (waitid(P_PID, (id_t)child, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid) return;
   raise(SIGSTOP);
   kill(child, SIGCONT);
 }
@@ -75,21 +72,17 @@ int relay_wait(pid_t child) {
   sigprocmask(SIG_SETMASK, &mask_before, NULL);
   for (;;) {
     siginfo_t info;
-    if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOWAIT) < 0)
-      continue; // EINTR
-    if (info.si_code != CLD_STOPPED)
-      break;
+    if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOWAIT) < 0) continue; // EINTR
+    if (info.si_code != CLD_STOPPED) break;
     waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG);
     relay_stop(child);
   }
   // From here on the pid may be anybody's.
   sigprocmask(SIG_BLOCK, &set, NULL);
   int status;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   relay_child = 0;
-  for (size_t i = 0; i < RELAYED_COUNT; i++)
-    sigaction(relayed[i], &actions_before[i], NULL);
+  for (size_t i = 0; i < RELAYED_COUNT; i++) sigaction(relayed[i], &actions_before[i], NULL);
   sigprocmask(SIG_SETMASK, &mask_before, NULL);
   return status;
 }

@@ -43,10 +43,8 @@ struct started {
 
 static bool depth_from_environment(struct run *run) {
   const char *value = getenv("HEAPTIDE_DEPTH");
-  if (run->depth || !value || !value[0])
-    return true;
-  if (options_number(value, 1, DEPTH_MAX, &run->depth))
-    return true;
+  if (run->depth || !value || !value[0]) return true;
+  if (options_number(value, 1, DEPTH_MAX, &run->depth)) return true;
   complain("HEAPTIDE_DEPTH: bad value '%s'; give a whole number from 1 to %d", value, DEPTH_MAX);
   return false;
 }
@@ -72,8 +70,7 @@ static bool run_parse(struct run *run, int argc, char **argv) {
       {0},
   };
   int operands = options_parse("run", options, true, argc, argv);
-  if (operands < 0 || !depth_from_environment(run))
-    return false;
+  if (operands < 0 || !depth_from_environment(run)) return false;
   if (operands == 0) {
     complain("run: no program given; heaptide run [options] [--] CMD [ARG...]");
     return false;
@@ -82,8 +79,7 @@ static bool run_parse(struct run *run, int argc, char **argv) {
     complain("run: --only: more than %d bytes; name fewer programs", SESSION_TEXT_BYTES - 1);
     return false;
   }
-  if (!run->depth)
-    run->depth = run->py ? DEPTH_PYTHON : DEPTH_DEFAULT;
+  if (!run->depth) run->depth = run->py ? DEPTH_PYTHON : DEPTH_DEFAULT;
   run->command = argv + 1;
   return true;
 }
@@ -102,8 +98,7 @@ static int refuse_command(const char *command, int error) {
 static int run_look(struct run *run) {
   const char *command = run->command[0];
   int error;
-  if (target_find(command, &run->target, &error))
-    return refuse_command(command, error);
+  if (target_find(command, &run->target, &error)) return refuse_command(command, error);
   target_look(&run->target);
   if (run->target.valgrind) {
     complain("%s: runs under Valgrind, which replaces malloc itself; use one of the two", command);
@@ -117,8 +112,7 @@ static int run_look(struct run *run) {
     complain("%s: cannot be linked to from a temporary folder: %s; set TMPDIR", run->library.path, strerror(errno));
     return STATUS_RUN_FAILED;
   }
-  if (run->target.reason)
-    complain("%s: %s", command, run->target.reason);
+  if (run->target.reason) complain("%s: %s", command, run->target.reason);
   return 0;
 }
 
@@ -131,8 +125,7 @@ static void session_fill(const struct run *run, const struct outdir *outdir, str
   session->children = !run->no_children;
   session->sample = run->sample_bytes;
   session->main_pid = (uint64_t)getpid();
-  if (run->only)
-    memcpy(session->only, run->only, strlen(run->only) + 1);
+  if (run->only) memcpy(session->only, run->only, strlen(run->only) + 1);
   memcpy(session->library, run->library.preload, sizeof session->library);
   memcpy(session->out, outdir->path, sizeof session->out);
 }
@@ -143,14 +136,11 @@ static bool environment_set(const struct run *run, const struct outdir *outdir) 
   static char value[SESSION_FORMAT_BYTES];
   session_fill(run, outdir, &session);
   session_format(&session, value, sizeof value);
-  if (setenv(SESSION_VARIABLE, value, 1) < 0)
-    return false;
+  if (setenv(SESSION_VARIABLE, value, 1) < 0) return false;
   const char *old = getenv("LD_PRELOAD");
-  if (!old || !old[0])
-    return setenv("LD_PRELOAD", run->library.preload, 1) == 0;
+  if (!old || !old[0]) return setenv("LD_PRELOAD", run->library.preload, 1) == 0;
   char *both;
-  if (asprintf(&both, "%s:%s", run->library.preload, old) < 0)
-    return false;
+  if (asprintf(&both, "%s:%s", run->library.preload, old) < 0) return false;
   bool done = setenv("LD_PRELOAD", both, 1) == 0;
   free(both);
   return done;
@@ -160,8 +150,7 @@ static bool environment_set(const struct run *run, const struct outdir *outdir) 
 static int run_become(struct run *run, struct started *started) {
   char name[PROGRAM_NAME_BYTES];
   program_name(run->command, name);
-  if (!outdir_take(&started->outdir, run->out, name, getpid(), run->overwrite))
-    return STATUS_RUN_FAILED;
+  if (!outdir_take(&started->outdir, run->out, name, getpid(), run->overwrite)) return STATUS_RUN_FAILED;
   if (run->target.preload && !environment_set(run, &started->outdir)) {
     complain("run: %s; free some memory", strerror(ENOMEM));
     return STATUS_RUN_FAILED;
@@ -189,21 +178,17 @@ static void standard_descriptors_fill(void) {
   do {
     fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0)
-    close(fd);
+  if (fd >= 0) close(fd);
 }
 
 // CMD has ended with `status`. Returns heaptide's own.
 static int run_finish(const struct run *run, const struct started *started, int status) {
   library_unlink(&run->library);
   bool never_started = !started->outdir.path[0] || started->exec_errno;
-  if (never_started)
-    return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_RUN_FAILED;
-  if (!run->quiet)
-    run_end_line(&started->outdir, WIFSIGNALED(status) ? WTERMSIG(status) : 0, run->target.silent);
+  if (never_started) return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_RUN_FAILED;
+  if (!run->quiet) run_end_line(&started->outdir, WIFSIGNALED(status) ? WTERMSIG(status) : 0, run->target.silent);
   outdir_drop_empty(&started->outdir);
-  if (WIFSIGNALED(status))
-    relay_die_of(WTERMSIG(status));
+  if (WIFSIGNALED(status)) relay_die_of(WTERMSIG(status));
   if (WEXITSTATUS(status) == 0 && run->fail_on && strcmp(run->fail_on, "none") != 0)
     return run_end_judge(&started->outdir, run->fail_on);
   return WEXITSTATUS(status);
@@ -211,23 +196,18 @@ static int run_finish(const struct run *run, const struct started *started, int 
 
 int command_run(int argc, char **argv) {
   static struct run run;
-  if (!run_parse(&run, argc, argv))
-    return STATUS_RUN_FAILED;
+  if (!run_parse(&run, argc, argv)) return STATUS_RUN_FAILED;
   int refused = run_look(&run);
-  if (refused)
-    return refused;
-  struct started *started =
-      mmap(NULL, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (refused) return refused;
+  struct started *started = mmap(NULL, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (started == MAP_FAILED) {
     complain("run: %s; free some memory", strerror(errno));
     return STATUS_RUN_FAILED;
   }
   relay_prepare();
   pid_t child = fork();
-  if (child < 0)
-    return run_without_fork(&run, started, errno);
-  if (child == 0)
-    _exit(run_become(&run, started));
+  if (child < 0) return run_without_fork(&run, started, errno);
+  if (child == 0) _exit(run_become(&run, started));
   int status = relay_wait(child);
   standard_descriptors_fill();
   return run_finish(&run, started, status);

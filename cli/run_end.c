@@ -8,11 +8,9 @@
 
 void run_end_line(const struct outdir *outdir, int signal, bool silent) {
   int processes = outdir_process_count(outdir);
-  if (processes == 0 && silent)
-    return;
+  if (processes == 0 && silent) return;
   char ending[80] = "";
-  if (signal)
-    snprintf(ending, sizeof ending, "ended by SIG%s, ", sigabbrev_np(signal) ? sigabbrev_np(signal) : "?");
+  if (signal) snprintf(ending, sizeof ending, "ended by SIG%s, ", sigabbrev_np(signal) ? sigabbrev_np(signal) : "?");
   if (processes == 0)
     complain("%sno report was written; heaptide doctor says what is missing", ending);
   else

@@ -14,12 +14,9 @@
 // 0 when `path` can be executed, else the errno that says why not.
 static int execution_error(const char *path) {
   struct stat status;
-  if (stat(path, &status) < 0)
-    return errno;
-  if (S_ISDIR(status.st_mode))
-    return EISDIR;
-  if (!S_ISREG(status.st_mode))
-    return EACCES;
+  if (stat(path, &status) < 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  if (!S_ISREG(status.st_mode)) return EACCES;
   return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
@@ -27,19 +24,15 @@ static bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; 
 
 static int find_in_path(const char *command, struct target *target) {
   const char *path = getenv("PATH");
-  if (!path)
-    path = "/bin:/usr/bin"; // confstr(_CS_PATH), as execvp takes it
+  if (!path) path = "/bin:/usr/bin"; // confstr(_CS_PATH), as execvp takes it
   int worst = ENOENT;
   for (;;) {
     size_t bytes = strcspn(path, ":");
     int length = snprintf(target->path, sizeof target->path, "%.*s%s%s", (int)bytes, path, bytes ? "/" : "", command);
     int error = length < (int)sizeof target->path ? execution_error(target->path) : ENAMETOOLONG;
-    if (!error)
-      return 0;
-    if (error == EACCES)
-      worst = EACCES; // execvp goes on looking, and says this in the end
-    if (!path[bytes])
-      return worst;
+    if (!error) return 0;
+    if (error == EACCES) worst = EACCES; // execvp goes on looking, and says this in the end
+    if (!path[bytes]) return worst;
     path += bytes + 1;
   }
 }
@@ -56,8 +49,7 @@ int target_find(const char *command, struct target *target, int *error) {
     memcpy(target->path, command, strlen(command) + 1);
     *error = execution_error(command);
   }
-  if (!*error)
-    return 0;
+  if (!*error) return 0;
   return is_missing(*error) ? 127 : 126;
 }
 
@@ -93,8 +85,7 @@ static const char *look_reason(enum exec_look look) {
 
 // A definition in the executable itself comes before a preloaded library's.
 static const char *symbols_reason(const char *program) {
-  if (!elf_symbol_defined(program, SYMBOLS_DYNAMIC, "malloc"))
-    return NULL;
+  if (!elf_symbol_defined(program, SYMBOLS_DYNAMIC, "malloc")) return NULL;
   if (elf_symbol_defined(program, SYMBOLS_ALL, "__asan_init"))
     return "it holds a static AddressSanitizer, whose malloc comes first: heaptide sees nothing of its heap; "
            "link it with -shared-libasan (gcc: without -static-libasan)";
@@ -109,6 +100,5 @@ void target_look(struct target *target) {
   target->preload = !exec_look_refuses_preload(look);
   target->reason = look_reason(look);
   target->silent = target->reason != NULL;
-  if (look == LOOK_FINE)
-    target->reason = symbols_reason(program);
+  if (look == LOOK_FINE) target->reason = symbols_reason(program);
 }
