@@ -1,7 +1,6 @@
 #include "hook_exec.h"
 
 #include <alloca.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #include "exec_look.h"
-#include "session.h"
+#include "real.h"
 #include "sys.h"
 #include "text.h"
 
@@ -38,17 +37,6 @@ static struct {
   char session[sizeof SESSION_EQUALS + SESSION_FORMAT_BYTES]; // SESSION_EQUALS and all but the image
   size_t session_bytes;
 } own;
-
-static struct {
-  int (*execve)(const char *, char *const[], char *const[]);
-  int (*execvpe)(const char *, char *const[], char *const[]);
-  int (*execveat)(int, const char *, char *const[], char *const[], int);
-  int (*fexecve)(int, char *const[], char *const[]);
-  int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                     char *const[], char *const[]);
-  int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                      char *const[], char *const[]);
-} real;
 
 enum exec_how { BY_PATH, BY_SEARCH, BY_DIRECTORY, BY_DESCRIPTOR, SPAWN_PATH, SPAWN_SEARCH };
 
@@ -78,6 +66,13 @@ static bool is_spawn(const struct exec_call *call) { return call->how == SPAWN_P
 // True in the process itself, false in a vfork child of it.
 static bool is_own_process(void) { return sys_pid() == own.pid; }
 
+// glibc has execveat since 2.34.
+static int execveat_raw(const struct exec_call *call, char *const *envp) {
+  long result = sys_call6(SYS_execveat, call->fd, (long)call->file, (long)call->argv, (long)envp, call->flags, 0);
+  errno = (int)-result; // it returns only when it failed
+  return -1;
+}
+
 static int call_real(const struct exec_call *call, char *const *envp) {
   switch (call->how) {
   case BY_PATH:
@@ -85,7 +80,8 @@ static int call_real(const struct exec_call *call, char *const *envp) {
   case BY_SEARCH:
     return real.execvpe(call->file, call->argv, envp);
   case BY_DIRECTORY:
-    return real.execveat(call->fd, call->file, call->argv, envp, call->flags);
+    return real.execveat ? real.execveat(call->fd, call->file, call->argv, envp, call->flags)
+                         : execveat_raw(call, envp);
   case BY_DESCRIPTOR:
     return real.fexecve(call->fd, call->argv, envp);
   case SPAWN_PATH:
@@ -94,20 +90,6 @@ static int call_real(const struct exec_call *call, char *const *envp) {
     return real.posix_spawnp(call->pid, call->file, call->actions, call->attributes, call->argv, envp);
   }
   __builtin_unreachable();
-}
-
-static int execveat_raw(int fd, const char *file, char *const *argv, char *const *envp, int flags) {
-  return (int)syscall(SYS_execveat, fd, file, argv, envp, flags);
-}
-
-static void real_resolve(void) {
-  real.execveat = dlsym(RTLD_NEXT, "execveat");
-  if (!real.execveat) real.execveat = execveat_raw; // glibc before 2.34
-  real.execvpe = dlsym(RTLD_NEXT, "execvpe");
-  real.fexecve = dlsym(RTLD_NEXT, "fexecve");
-  real.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
-  real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
-  real.execve = dlsym(RTLD_NEXT, "execve");
 }
 
 // ---- the file that will be executed ----
@@ -296,7 +278,7 @@ static int call_planned(const struct exec_call *call, const struct environment_p
 
 // Every hook ends here.
 static int exec_run(const struct exec_call *call) {
-  if (!real.execve) real_resolve(); // another preloaded library's constructor, before hook_exec_init
+  real_ready();
   if (!own.active) return call_real(call, call->envp);
   int entry_errno = errno;
   char buffer[PATH_MAX];
@@ -318,19 +300,19 @@ static int exec_run(const struct exec_call *call) {
   return result;
 }
 
-void hook_exec_init(void) {
-  real_resolve();
-  struct session session;
-  if (!session_read(&session) || !session.library[0]) return;
+void hook_exec_init(const struct session *session) {
+  if (!session->library[0]) return;
   own.pid = sys_pid();
-  own.main_pid = (int)session.main_pid;
-  own.children = session.children != 0;
-  own.image = session_image(&session, own.pid);
-  memcpy(own.library, session.library, sizeof own.library);
-  session.image = session.image_pid = 0;
+  own.main_pid = (int)session->main_pid;
+  own.children = session->children != 0;
+  own.image = session_image(session, own.pid);
+  memcpy(own.library, session->library, sizeof own.library);
+  struct session without_image = *session;
+  without_image.image = without_image.image_pid = 0;
   memcpy(own.session, SESSION_EQUALS, sizeof SESSION_EQUALS);
   const size_t name_bytes = sizeof SESSION_EQUALS - 1;
-  own.session_bytes = name_bytes + session_format(&session, own.session + name_bytes, sizeof own.session - name_bytes);
+  size_t room = sizeof own.session - name_bytes;
+  own.session_bytes = name_bytes + session_format(&without_image, own.session + name_bytes, room);
   own.active = true;
 }
 

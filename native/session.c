@@ -1,7 +1,6 @@
 #include "session.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "text.h"
 
@@ -44,14 +43,6 @@ bool session_parse(const char *value, struct session *session) {
     value += *value == ';';
   }
   return true;
-}
-
-bool session_read(struct session *session) {
-  const size_t name_bytes = sizeof SESSION_VARIABLE - 1;
-  for (char **entry = environ; entry && *entry; entry++)
-    if (strncmp(*entry, SESSION_VARIABLE "=", name_bytes + 1) == 0)
-      return session_parse(*entry + name_bytes + 1, session);
-  return false;
 }
 
 static void add_number(struct text *text, const char *name, uint64_t value) {
