@@ -5,21 +5,21 @@
 enum {
   STATUS_OK = 0,
   STATUS_FINDING = 1,
-  STATUS_ERROR = 2,         // bad option, missing or damaged file
-  STATUS_RUN_FAILED = 125,  // `run`: heaptide itself failed, CMD was not started
+  STATUS_ERROR = 2,        // bad option, missing or damaged file
+  STATUS_RUN_FAILED = 125, // `run`: heaptide itself failed, CMD was not started
   STATUS_NOT_RUNNABLE = 126,
   STATUS_NOT_FOUND = 127,
 };
 
 struct command {
   const char *name;
-  const char *summary;                  // one line of `heaptide help`
-  int (*run)(int argc, char **argv);    // argv[0] is the command's name; returns the exit status; NULL: a later version
-  const char *help;                     // what `heaptide help NAME` shows
-  int bad_usage;                        // exit status for a wrong option
+  const char *summary;               // one line of `heaptide help`
+  int (*run)(int argc, char **argv); // argv[0] is the command's name; returns the exit status; NULL: a later version
+  const char *help;                  // what `heaptide help NAME` shows
+  int bad_usage;                     // exit status for a wrong option
 };
 
-extern const struct command commands[]; // ended by one without a name
+extern const struct command commands[];               // ended by one without a name
 const struct command *command_find(const char *name); // NULL: there is none
 
 // Prints the help of one command, or with NULL the list of commands. Returns the exit status.

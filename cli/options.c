@@ -18,9 +18,11 @@ void complain(const char *format, ...) {
   vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
   va_end(arguments);
   size_t length = strlen(line);
+  for (size_t i = 0; i < length; i++)
+    if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+      line[i] = '?'; // a file's name must not make two lines of it, nor move the cursor
   line[length++] = '\n';
-  if (write(STDERR_FILENO, line, length) < 0)
-    return; // nobody listens: there is nowhere else to say it
+  if (write(STDERR_FILENO, line, length) < 0) return; // nobody listens: there is nowhere else to say it
 }
 
 bool options_number(const char *string, uint64_t low, uint64_t high, uint64_t *value) {
@@ -31,10 +33,8 @@ bool options_number(const char *string, uint64_t low, uint64_t high, uint64_t *v
 static bool choice_has(const char *choices, const char *value) {
   size_t bytes = strlen(value);
   for (const char *at = choices; bytes; at += strcspn(at, "|") + 1) {
-    if (strcspn(at, "|") == bytes && memcmp(at, value, bytes) == 0)
-      return true;
-    if (!strchr(at, '|'))
-      return false;
+    if (strcspn(at, "|") == bytes && memcmp(at, value, bytes) == 0) return true;
+    if (!strchr(at, '|')) return false;
   }
   return false;
 }
@@ -44,14 +44,12 @@ static const struct option *option_find(const struct option *options, char *argu
   size_t bytes = strcspn(argument, "=");
   *value = argument[bytes] ? argument + bytes + 1 : NULL;
   for (; options->name; options++)
-    if (strlen(options->name) == bytes && memcmp(options->name, argument, bytes) == 0)
-      return options;
+    if (strlen(options->name) == bytes && memcmp(options->name, argument, bytes) == 0) return options;
   return NULL;
 }
 
 static bool take_number(const char *command, const struct option *option, const char *value) {
-  if (options_number(value, option->low, option->high, option->into))
-    return true;
+  if (options_number(value, option->low, option->high, option->into)) return true;
   complain("%s: bad value '%s' for %s; give a whole number from %" PRIu64 " to %" PRIu64, command, value, option->name,
            option->low, option->high);
   return false;
@@ -59,8 +57,7 @@ static bool take_number(const char *command, const struct option *option, const 
 
 static bool take_choice(const char *command, const struct option *option, const char *value) {
   *(const char **)option->into = value;
-  if (choice_has(option->choices, value))
-    return true;
+  if (choice_has(option->choices, value)) return true;
   complain("%s: bad value '%s' for %s; give one of %s", command, value, option->name, option->choices);
   return false;
 }
@@ -76,16 +73,13 @@ static bool take_each(const char *command, const struct option *option, const ch
 }
 
 static bool option_take(const char *command, const struct option *option, const char *value) {
-  if (option->kind == OPTION_NUMBER)
-    return take_number(command, option, value);
-  if (option->kind == OPTION_CHOICE)
-    return take_choice(command, option, value);
+  if (option->kind == OPTION_NUMBER) return take_number(command, option, value);
+  if (option->kind == OPTION_CHOICE) return take_choice(command, option, value);
   if (!value[0]) {
     complain("%s: %s: its value is empty; see heaptide help %s", command, option->name, command);
     return false;
   }
-  if (option->kind == OPTION_EACH)
-    return take_each(command, option, value);
+  if (option->kind == OPTION_EACH) return take_each(command, option, value);
   *(const char **)option->into = value;
   return true;
 }
@@ -110,8 +104,7 @@ static int option_handle(const char *command, const struct option *options, int 
     *(bool *)option->into = true;
     return 1;
   }
-  if (value)
-    return option_take(command, option, value) ? 1 : -1;
+  if (value) return option_take(command, option, value) ? 1 : -1;
   if (at + 1 >= argc) {
     complain("%s: %s: its value is missing; see heaptide help %s", command, option->name, command);
     return -1;
@@ -126,25 +119,21 @@ int options_parse(const char *command, const struct option *options, bool stop_a
   while (at < argc) {
     const char *argument = argv[at];
     bool is_option = argument[0] == '-' && argument[1];
-    if (is_option && asks_for_help(argument))
-      exit(help_show(command));
+    if (is_option && asks_for_help(argument)) exit(help_show(command));
     if (is_option && !strcmp(argument, "--")) {
       at++;
       break;
     }
     if (is_option) {
       int taken = option_handle(command, options, argc, argv, at);
-      if (taken < 0)
-        return -1;
+      if (taken < 0) return -1;
       at += taken;
       continue;
     }
-    if (stop_at_operand)
-      break;
+    if (stop_at_operand) break;
     argv[1 + operands++] = argv[at++];
   }
-  while (at < argc)
-    argv[1 + operands++] = argv[at++];
+  while (at < argc) argv[1 + operands++] = argv[at++];
   argv[1 + operands] = NULL;
   return operands;
 }

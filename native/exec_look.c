@@ -13,8 +13,8 @@
 
 // linux/fs/exec.c, exec_binprm: a script's interpreter may be a script, five files in all.
 #define SCRIPT_DEPTH_MAX 5
-// linux/binfmts.h, BINPRM_BUF_SIZE: what the kernel reads of a file to find out what it is.
-#define HEAD_BYTES 256
+// What the kernel reads of a file to find out what it is.
+#define HEAD_BYTES EXEC_INTERPRETER_BYTES
 // More program headers than any linker writes; those beyond are not looked at.
 #define PROGRAM_HEADERS_MAX 64
 // Dynamic section entries looked at for DT_SONAME.
@@ -51,8 +51,7 @@ static bool has_soname(int fd, const Elf64_Phdr *dynamic) {
     Elf64_Dyn entry;
     if (!read_at(fd, &entry, sizeof entry, dynamic->p_offset + i * sizeof entry) || entry.d_tag == DT_NULL)
       return false;
-    if (entry.d_tag == DT_SONAME)
-      return true;
+    if (entry.d_tag == DT_SONAME) return true;
   }
   return false;
 }
@@ -60,53 +59,42 @@ static bool has_soname(int fd, const Elf64_Phdr *dynamic) {
 static enum exec_look look_at_interpreter(int fd, const Elf64_Phdr *header) {
   char path[HEAD_BYTES + 1] = {0};
   size_t bytes = header->p_filesz < HEAD_BYTES ? header->p_filesz : HEAD_BYTES;
-  if (!read_at(fd, path, bytes, header->p_offset))
-    return LOOK_UNKNOWN;
+  if (!read_at(fd, path, bytes, header->p_offset)) return LOOK_UNKNOWN;
   return loader_is_foreign(path) ? LOOK_OTHER_LIBC : LOOK_FINE;
 }
 
 static enum exec_look look_at_elf(int fd, const Elf64_Ehdr *elf, const char *path) {
-  if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != EM_X86_64)
-    return LOOK_OTHER_MACHINE;
+  if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != EM_X86_64) return LOOK_OTHER_MACHINE;
   bool is_library = false;
   for (unsigned i = 0; i < elf->e_phnum && i < PROGRAM_HEADERS_MAX; i++) {
     Elf64_Phdr header;
-    if (!read_at(fd, &header, sizeof header, elf->e_phoff + (uint64_t)i * elf->e_phentsize))
-      return LOOK_UNKNOWN;
-    if (header.p_type == PT_INTERP)
-      return look_at_interpreter(fd, &header);
-    if (header.p_type == PT_DYNAMIC)
-      is_library = has_soname(fd, &header);
+    if (!read_at(fd, &header, sizeof header, elf->e_phoff + (uint64_t)i * elf->e_phentsize)) return LOOK_UNKNOWN;
+    if (header.p_type == PT_INTERP) return look_at_interpreter(fd, &header);
+    if (header.p_type == PT_DYNAMIC) is_library = has_soname(fd, &header);
   }
-  if (loader_is_foreign(path))
-    return LOOK_OTHER_LIBC;
+  if (loader_is_foreign(path)) return LOOK_OTHER_LIBC;
   return is_library ? LOOK_FINE : LOOK_STATIC;
 }
 
 // linux/security/commoncap.c, get_vfs_caps_from_disk: revisions 1 to 3 begin with the same words.
 static bool gains_capabilities(int fd) {
   struct vfs_ns_cap_data data = {0};
-  if (sys_call4(SYS_fgetxattr, fd, (long)"security.capability", (long)&data, sizeof data) <= 0)
-    return false;
+  if (sys_call4(SYS_fgetxattr, fd, (long)"security.capability", (long)&data, sizeof data) <= 0) return false;
   return (data.magic_etc & VFS_CAP_FLAGS_EFFECTIVE) || data.data[0].permitted || data.data[1].permitted;
 }
 
 // linux/security/commoncap.c, cap_bprm_creds_from_file: when the kernel tells the loader to be careful (AT_SECURE).
 static enum exec_look look_at_rights(int fd) {
   struct stat status;
-  if (sys_call3(SYS_fstat, fd, (long)&status, 0) < 0)
-    return LOOK_FINE;
+  if (sys_call3(SYS_fstat, fd, (long)&status, 0) < 0) return LOOK_FINE;
   struct statfs file_system;
   bool honoured = sys_call6(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) != 1 &&
                   sys_call3(SYS_fstatfs, fd, (long)&file_system, 0) == 0 && !(file_system.f_flags & ST_NOSUID);
   uid_t user = (uid_t)sys_call0(SYS_getuid), effective_user = (uid_t)sys_call0(SYS_geteuid);
   gid_t group = (gid_t)sys_call0(SYS_getgid), effective_group = (gid_t)sys_call0(SYS_getegid);
-  if (honoured && (status.st_mode & S_ISUID))
-    effective_user = status.st_uid;
-  if (honoured && (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP))
-    effective_group = status.st_gid;
-  if (user != effective_user || group != effective_group)
-    return LOOK_SETID;
+  if (honoured && (status.st_mode & S_ISUID)) effective_user = status.st_uid;
+  if (honoured && (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP)) effective_group = status.st_gid;
+  if (user != effective_user || group != effective_group) return LOOK_SETID;
   return honoured && user != 0 && gains_capabilities(fd) ? LOOK_CAPABILITIES : LOOK_FINE;
 }
 
@@ -117,39 +105,35 @@ static const char *script_interpreter(char *head) {
   return start[0] ? start : NULL;
 }
 
-// Looks at an open file. A script's interpreter goes to `next`, which holds HEAD_BYTES; next[0] is 0 otherwise.
+// Looks at an open file. A script's interpreter goes to `next`, which holds HEAD_BYTES; otherwise next[0] is 0.
 static enum exec_look look_at_file(int fd, const char *path, char *next) {
   union head head;
   next[0] = 0;
   long bytes = sys_call4(SYS_pread64, fd, (long)head.bytes, HEAD_BYTES, 0);
-  if (bytes < 0)
-    return LOOK_UNKNOWN;
+  if (bytes < 0) return LOOK_UNKNOWN;
   memset(head.bytes + bytes, 0, sizeof head.bytes - (size_t)bytes);
   if (head.bytes[0] == '#' && head.bytes[1] == '!') {
     const char *interpreter = script_interpreter(head.bytes);
-    if (interpreter)
-      memcpy(next, interpreter, strlen(interpreter) + 1);
+    if (interpreter) memcpy(next, interpreter, strlen(interpreter) + 1);
     return LOOK_UNKNOWN;
   }
-  if (memcmp(head.bytes, ELFMAG, SELFMAG) != 0)
-    return LOOK_UNKNOWN;
+  if (memcmp(head.bytes, ELFMAG, SELFMAG) != 0) return LOOK_UNKNOWN;
   enum exec_look rights = look_at_rights(fd);
   enum exec_look look = look_at_elf(fd, &head.elf, path);
   return look == LOOK_FINE ? rights : look;
 }
 
-enum exec_look exec_look(int directory_fd, const char *path) {
-  char names[2][HEAD_BYTES + 1];
+enum exec_look exec_look(int directory_fd, const char *path, char *interpreter) {
+  char names[2][HEAD_BYTES] = {"", ""};
   enum exec_look look = LOOK_UNKNOWN;
   for (int depth = 0; depth < SCRIPT_DEPTH_MAX; depth++) {
+    if (interpreter) memcpy(interpreter, names[(depth + 1) & 1], HEAD_BYTES);
     int fd = (int)sys_call4(SYS_openat, directory_fd, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
-    if (fd < 0)
-      return LOOK_UNKNOWN;
+    if (fd < 0) return LOOK_UNKNOWN;
     char *next = names[depth & 1];
     look = look_at_file(fd, path, next);
     sys_call3(SYS_close, fd, 0, 0);
-    if (!next[0])
-      break;
+    if (!next[0]) break;
     path = next;
     directory_fd = AT_FDCWD;
   }

@@ -15,8 +15,12 @@ enum exec_look {
   LOOK_CAPABILITIES,  // gains file capabilities: likewise
 };
 
+// linux/binfmts.h, BINPRM_BUF_SIZE: a `#!` line is cut there.
+#define EXEC_INTERPRETER_BYTES 256
+
 // Follows `#!` as the kernel does. `path` is relative to `directory_fd` (AT_FDCWD: the working folder).
-enum exec_look exec_look(int directory_fd, const char *path);
+// `interpreter`, unless NULL, takes EXEC_INTERPRETER_BYTES: the last interpreter of a script, "" for no script.
+enum exec_look exec_look(int directory_fd, const char *path, char *interpreter);
 
 // True when a program so described is better started without LD_PRELOAD and HEAPTIDE_SESSION.
 bool exec_look_refuses_preload(enum exec_look look);

@@ -1,7 +1,6 @@
 #include "hook_exec.h"
 
 #include <alloca.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #include "exec_look.h"
-#include "session.h"
+#include "real.h"
 #include "sys.h"
 #include "text.h"
 
@@ -30,25 +29,14 @@
 // All set once by hook_exec_init, but for `pid` and `image`, which a fork child sets for itself.
 static struct {
   bool active;
-  bool children;      // false: only the process that CMD started is followed
-  int pid;            // of the process that owns this memory: a vfork child has another one
+  bool children; // false: only the process that CMD started is followed
+  int pid;       // of the process that owns this memory: a vfork child has another one
   int main_pid;
-  uint32_t image;     // the number of the image that runs
+  uint32_t image; // the number of the image that runs
   char library[SESSION_TEXT_BYTES];
   char session[sizeof SESSION_EQUALS + SESSION_FORMAT_BYTES]; // SESSION_EQUALS and all but the image
   size_t session_bytes;
 } own;
-
-static struct {
-  int (*execve)(const char *, char *const[], char *const[]);
-  int (*execvpe)(const char *, char *const[], char *const[]);
-  int (*execveat)(int, const char *, char *const[], char *const[], int);
-  int (*fexecve)(int, char *const[], char *const[]);
-  int (*posix_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                     char *const[], char *const[]);
-  int (*posix_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                      char *const[], char *const[]);
-} real;
 
 enum exec_how { BY_PATH, BY_SEARCH, BY_DIRECTORY, BY_DESCRIPTOR, SPAWN_PATH, SPAWN_SEARCH };
 
@@ -67,9 +55,9 @@ struct exec_call {
 
 // What the new environment needs.
 struct environment_plan {
-  bool with_heaptide; // false: both variables are left out
-  uint32_t image;     // the next image's number, 0: none to tell
-  size_t entries;     // of the caller's environment, without the NULL
+  bool with_heaptide;            // false: both variables are left out
+  uint32_t image;                // the next image's number, 0: none to tell
+  size_t entries;                // of the caller's environment, without the NULL
   const char *preload, *session; // the caller's values, NULL: none
 };
 
@@ -78,6 +66,13 @@ static bool is_spawn(const struct exec_call *call) { return call->how == SPAWN_P
 // True in the process itself, false in a vfork child of it.
 static bool is_own_process(void) { return sys_pid() == own.pid; }
 
+// glibc has execveat since 2.34.
+static int execveat_raw(const struct exec_call *call, char *const *envp) {
+  long result = sys_call6(SYS_execveat, call->fd, (long)call->file, (long)call->argv, (long)envp, call->flags, 0);
+  errno = (int)-result; // it returns only when it failed
+  return -1;
+}
+
 static int call_real(const struct exec_call *call, char *const *envp) {
   switch (call->how) {
   case BY_PATH:
@@ -85,7 +80,8 @@ static int call_real(const struct exec_call *call, char *const *envp) {
   case BY_SEARCH:
     return real.execvpe(call->file, call->argv, envp);
   case BY_DIRECTORY:
-    return real.execveat(call->fd, call->file, call->argv, envp, call->flags);
+    return real.execveat ? real.execveat(call->fd, call->file, call->argv, envp, call->flags)
+                         : execveat_raw(call, envp);
   case BY_DESCRIPTOR:
     return real.fexecve(call->fd, call->argv, envp);
   case SPAWN_PATH:
@@ -96,29 +92,13 @@ static int call_real(const struct exec_call *call, char *const *envp) {
   __builtin_unreachable();
 }
 
-static int execveat_raw(int fd, const char *file, char *const *argv, char *const *envp, int flags) {
-  return (int)syscall(SYS_execveat, fd, file, argv, envp, flags);
-}
-
-static void real_resolve(void) {
-  real.execveat = dlsym(RTLD_NEXT, "execveat");
-  if (!real.execveat)
-    real.execveat = execveat_raw; // glibc before 2.34
-  real.execvpe = dlsym(RTLD_NEXT, "execvpe");
-  real.fexecve = dlsym(RTLD_NEXT, "fexecve");
-  real.posix_spawn = dlsym(RTLD_NEXT, "posix_spawn");
-  real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
-  real.execve = dlsym(RTLD_NEXT, "execve");
-}
-
 // ---- the file that will be executed ----
 
 // The value of the entry that begins with `name_equals`, NULL: none.
 static const char *entry_value(char *const *envp, const char *name_equals) {
   size_t bytes = strlen(name_equals);
   for (; envp && *envp; envp++)
-    if (strncmp(*envp, name_equals, bytes) == 0)
-      return *envp + bytes;
+    if (strncmp(*envp, name_equals, bytes) == 0) return *envp + bytes;
   return NULL;
 }
 
@@ -135,19 +115,15 @@ static bool can_execute(int directory_fd, const char *path) {
 // The file that execvp will take for `file`, as environ(7) and execvp(3) describe the search; false: none.
 static bool search_path(const char *file, struct text *found) {
   const char *path = entry_value(environ, "PATH=");
-  if (!path)
-    path = "/bin:/usr/bin"; // confstr(_CS_PATH)
+  if (!path) path = "/bin:/usr/bin"; // confstr(_CS_PATH)
   for (;;) {
     size_t bytes = strcspn(path, ":");
     text_start(found, found->bytes, found->capacity);
     text_add_bytes(found, path, bytes);
-    if (bytes)
-      text_add(found, "/");
+    if (bytes) text_add(found, "/");
     text_add(found, file);
-    if (!found->cut && can_execute(AT_FDCWD, found->bytes))
-      return true;
-    if (!path[bytes])
-      return false;
+    if (!found->cut && can_execute(AT_FDCWD, found->bytes)) return true;
+    if (!path[bytes]) return false;
     path += bytes + 1;
   }
 }
@@ -165,11 +141,9 @@ static bool call_target(const struct exec_call *call, struct text *path, int *di
     text_add_decimal(path, (uint64_t)(unsigned)call->fd);
     return sys_call3(SYS_fcntl, call->fd, F_GETFD, 0) >= 0;
   }
-  if (!call->file || !call->file[0])
-    return false;
+  if (!call->file || !call->file[0]) return false;
   bool search = call->how == BY_SEARCH || call->how == SPAWN_SEARCH;
-  if (search && !strchr(call->file, '/'))
-    return search_path(call->file, path);
+  if (search && !strchr(call->file, '/')) return search_path(call->file, path);
   text_add(path, call->file);
   return !path->cut && (is_spawn(call) || can_execute(*directory_fd, path->bytes));
 }
@@ -181,8 +155,7 @@ static bool preload_has(const char *value, const char *library) {
   size_t bytes = strlen(library);
   for (const char *at = value; *at; at += strspn(at, " :")) {
     size_t entry = strcspn(at, " :");
-    if (entry == bytes && memcmp(at, library, bytes) == 0)
-      return true;
+    if (entry == bytes && memcmp(at, library, bytes) == 0) return true;
     at += entry;
   }
   return false;
@@ -195,8 +168,7 @@ static bool session_is_own(const char *value) {
 
 static void plan_make(struct environment_plan *plan, const struct exec_call *call, enum exec_look look) {
   *plan = (struct environment_plan){0};
-  while (call->envp && call->envp[plan->entries])
-    plan->entries++;
+  while (call->envp && call->envp[plan->entries]) plan->entries++;
   plan->preload = entry_value(call->envp, PRELOAD_EQUALS);
   plan->session = entry_value(call->envp, SESSION_EQUALS);
   bool is_main = !is_spawn(call) && sys_pid() == own.main_pid;
@@ -206,8 +178,7 @@ static void plan_make(struct environment_plan *plan, const struct exec_call *cal
 // False when the caller's environment can be passed on as it is.
 static bool plan_changes(const struct environment_plan *plan) {
   bool has_library = plan->preload && preload_has(plan->preload, own.library);
-  if (!plan->with_heaptide)
-    return has_library || plan->session;
+  if (!plan->with_heaptide) return has_library || plan->session;
   return !has_library || !plan->session || plan->image;
 }
 
@@ -226,8 +197,7 @@ static bool add_preload(const struct environment_plan *plan, struct text *text) 
     return true;
   }
   bool any = plan->with_heaptide;
-  if (any)
-    text_add(text, own.library);
+  if (any) text_add(text, own.library);
   for (const char *at = old + strspn(old, " :"); *at; at += strspn(at, " :")) {
     size_t bytes = strcspn(at, " :");
     if (bytes != strlen(own.library) || memcmp(at, own.library, bytes) != 0) {
@@ -248,8 +218,7 @@ static void add_session(const struct environment_plan *plan, struct text *text) 
     return;
   }
   text_add(text, own.session);
-  if (!plan->image)
-    return;
+  if (!plan->image) return;
   text_add(text, "image=");
   text_add_decimal(text, plan->image);
   text_add(text, ";image_pid=");
@@ -265,13 +234,11 @@ static bool is_entry_of(const char *entry, const char *name_equals) {
 static void plan_build(const struct environment_plan *plan, char *const *old, char **envp, char *strings) {
   size_t used = 0;
   for (size_t i = 0; i < plan->entries; i++)
-    if (!is_entry_of(old[i], PRELOAD_EQUALS) && !is_entry_of(old[i], SESSION_EQUALS))
-      envp[used++] = old[i];
+    if (!is_entry_of(old[i], PRELOAD_EQUALS) && !is_entry_of(old[i], SESSION_EQUALS)) envp[used++] = old[i];
   size_t capacity = plan_string_bytes(plan);
   struct text text;
   text_start(&text, strings, capacity);
-  if (add_preload(plan, &text))
-    envp[used++] = strings;
+  if (add_preload(plan, &text)) envp[used++] = strings;
   if (plan->with_heaptide) {
     char *session = strings + text.length + 1;
     text_start(&text, session, capacity - text.length - 1);
@@ -305,30 +272,25 @@ static int call_planned(const struct exec_call *call, const struct environment_p
   plan_build(plan, call->envp, envp, alloca(plan_string_bytes(plan)));
   errno = entry_errno;
   int result = call_real(call, envp);
-  if (map_bytes)
-    sys_call3(SYS_munmap, (long)envp, (long)map_bytes, 0);
+  if (map_bytes) sys_call3(SYS_munmap, (long)envp, (long)map_bytes, 0);
   return result;
 }
 
 // Every hook ends here.
 static int exec_run(const struct exec_call *call) {
-  if (!real.execve)
-    real_resolve(); // another preloaded library's constructor, before hook_exec_init
-  if (!own.active)
-    return call_real(call, call->envp);
+  real_ready();
+  if (!own.active) return call_real(call, call->envp);
   int entry_errno = errno;
   char buffer[PATH_MAX];
   struct text path;
   text_start(&path, buffer, sizeof buffer);
   int directory_fd;
-  if (!call_target(call, &path, &directory_fd))
-    return call_real(call, call->envp);
+  if (!call_target(call, &path, &directory_fd)) return call_real(call, call->envp);
   struct environment_plan plan;
-  plan_make(&plan, call, exec_look(directory_fd, path.bytes));
+  plan_make(&plan, call, exec_look(directory_fd, path.bytes, NULL));
   bool replaces_itself = !is_spawn(call) && is_own_process();
   bool prepared = replaces_itself && exec_prepare();
-  if (replaces_itself)
-    plan.image = own.image + prepared; // without a report this image's number is free for the next
+  if (replaces_itself) plan.image = own.image + prepared; // without a report this image's number is free for the next
   int result = call_planned(call, &plan, entry_errno);
   if (prepared) {
     int exec_errno = errno;
@@ -338,20 +300,19 @@ static int exec_run(const struct exec_call *call) {
   return result;
 }
 
-void hook_exec_init(void) {
-  real_resolve();
-  struct session session;
-  if (!session_read(&session) || !session.library[0])
-    return;
+void hook_exec_init(const struct session *session) {
+  if (!session->library[0]) return;
   own.pid = sys_pid();
-  own.main_pid = (int)session.main_pid;
-  own.children = session.children != 0;
-  own.image = session_image(&session, own.pid);
-  memcpy(own.library, session.library, sizeof own.library);
-  session.image = session.image_pid = 0;
+  own.main_pid = (int)session->main_pid;
+  own.children = session->children != 0;
+  own.image = session_image(session, own.pid);
+  memcpy(own.library, session->library, sizeof own.library);
+  struct session without_image = *session;
+  without_image.image = without_image.image_pid = 0;
   memcpy(own.session, SESSION_EQUALS, sizeof SESSION_EQUALS);
   const size_t name_bytes = sizeof SESSION_EQUALS - 1;
-  own.session_bytes = name_bytes + session_format(&session, own.session + name_bytes, sizeof own.session - name_bytes);
+  size_t room = sizeof own.session - name_bytes;
+  own.session_bytes = name_bytes + session_format(&without_image, own.session + name_bytes, room);
   own.active = true;
 }
 
@@ -377,8 +338,7 @@ HT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]) 
 HT_EXPORT int execvp(const char *file, char *const argv[]) { return execvpe(file, argv, environ); }
 
 HT_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags) {
-  struct exec_call call = {
-      .how = BY_DIRECTORY, .file = path, .fd = fd, .flags = flags, .argv = argv, .envp = envp};
+  struct exec_call call = {.how = BY_DIRECTORY, .file = path, .fd = fd, .flags = flags, .argv = argv, .envp = envp};
   return exec_run(&call);
 }
 
@@ -414,15 +374,13 @@ HT_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_
 // The arguments from `first` up to the NULL, the NULL included. Leaves `rest` behind it.
 static size_t arguments_count(const char *first, va_list *rest) {
   size_t count = 1;
-  for (const char *argument = first; argument; argument = va_arg(*rest, const char *))
-    count++;
+  for (const char *argument = first; argument; argument = va_arg(*rest, const char *)) count++;
   return count;
 }
 
 static void arguments_take(char **argv, const char *first, va_list *rest) {
   size_t count = 0;
-  for (const char *argument = first; argument; argument = va_arg(*rest, const char *))
-    argv[count++] = (char *)argument;
+  for (const char *argument = first; argument; argument = va_arg(*rest, const char *)) argv[count++] = (char *)argument;
   argv[count] = NULL;
 }
 

@@ -5,9 +5,11 @@
 
 #include <stdbool.h>
 
-// Reads HEAPTIDE_SESSION and resolves the real functions. Called once by the recorder's init, before threads.
-// Without a session the hooks pass everything through unchanged.
-void hook_exec_init(void);
+#include "session.h"
+
+// Called once by the recorder's init, before threads, also where this process itself is not recorded. Before it, or
+// without a session, the hooks pass everything through unchanged.
+void hook_exec_init(const struct session *session);
 
 // In a fork child, once it runs as a process of its own: from here on its exec is a real one. A child that never
 // calls this is taken for a vfork child, which shares its parent's memory.

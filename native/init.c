@@ -60,8 +60,8 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
   (void)argc;
   real_ready();
   const char *value = variable(environment, SESSION_VARIABLE);
-  hook_exec_init();
   if (!value || !session_parse(value, &session)) return;
+  hook_exec_init(&session);
   static char program[4096];
   program_path(program, sizeof program);
   if (!session_wants(program[0] ? program : argv[0]) || !tables_init()) return;

@@ -4,11 +4,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 
 #include "words.h"
 
-// One table; X(result, name, arguments). 
+// One table; X(result, name, arguments).
 #define REAL_FUNCTIONS(X)                                                                                              \
   X(void *, malloc, (size_t))                                                                                          \
   X(void, free, (void *))                                                                                              \
@@ -26,6 +27,16 @@
   X(void *, mremap, (void *, size_t, size_t, int, ...))                                                                \
   X(int, mprotect, (void *, size_t, int))                                                                              \
   X(int, madvise, (void *, size_t, int))                                                                               \
+  X(int, execve, (const char *, char *const[], char *const[]))                                                         \
+  X(int, execvpe, (const char *, char *const[], char *const[]))                                                        \
+  X(int, execveat, (int, const char *, char *const[], char *const[], int))                                             \
+  X(int, fexecve, (int, char *const[], char *const[]))                                                                 \
+  X(int, posix_spawn,                                                                                                  \
+    (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],              \
+     char *const[]))                                                                                                   \
+  X(int, posix_spawnp,                                                                                                 \
+    (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],              \
+     char *const[]))                                                                                                   \
   X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                             \
   X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                                               \
   X(void, _exit, (int))                                                                                                \

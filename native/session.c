@@ -1,7 +1,6 @@
 #include "session.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "text.h"
 
@@ -22,8 +21,7 @@ static bool same_name(const char *bytes, size_t count, const char *name) {
 static bool session_take(struct session *session, const char *name, size_t name_bytes, const char *value,
                          size_t value_bytes) {
 #define OPTION(option, default_value)                                                                                  \
-  if (same_name(name, name_bytes, #option))                                                                            \
-    return text_decimal(value, value_bytes, &session->option);
+  if (same_name(name, name_bytes, #option)) return text_decimal(value, value_bytes, &session->option);
 #define TEXT(option)                                                                                                   \
   if (same_name(name, name_bytes, #option))                                                                            \
     return text_unescape(value, value_bytes, session->option, sizeof session->option);
@@ -38,23 +36,13 @@ bool session_parse(const char *value, struct session *session) {
   while (*value) {
     size_t bytes = strcspn(value, ";");
     const char *equals = memchr(value, '=', bytes);
-    if (!equals)
-      return false;
+    if (!equals) return false;
     size_t name_bytes = (size_t)(equals - value);
-    if (!session_take(session, value, name_bytes, equals + 1, bytes - name_bytes - 1))
-      return false;
+    if (!session_take(session, value, name_bytes, equals + 1, bytes - name_bytes - 1)) return false;
     value += bytes;
     value += *value == ';';
   }
   return true;
-}
-
-bool session_read(struct session *session) {
-  const size_t name_bytes = sizeof SESSION_VARIABLE - 1;
-  for (char **entry = environ; entry && *entry; entry++)
-    if (strncmp(*entry, SESSION_VARIABLE "=", name_bytes + 1) == 0)
-      return session_parse(*entry + name_bytes + 1, session);
-  return false;
 }
 
 static void add_number(struct text *text, const char *name, uint64_t value) {
@@ -75,11 +63,9 @@ size_t session_format(const struct session *session, char *buffer, size_t capaci
   struct text text;
   text_start(&text, buffer, capacity);
 #define OPTION(name, default_value)                                                                                    \
-  if (session->name != default_value)                                                                                  \
-    add_number(&text, #name, session->name);
+  if (session->name != default_value) add_number(&text, #name, session->name);
 #define TEXT(name)                                                                                                     \
-  if (session->name[0])                                                                                                \
-    add_string(&text, #name, session->name);
+  if (session->name[0]) add_string(&text, #name, session->name);
 #include "options.def"
 #undef OPTION
 #undef TEXT
@@ -91,14 +77,12 @@ uint32_t session_image(const struct session *session, int pid) {
 }
 
 bool session_only_matches(const struct session *session, const char *path) {
-  if (!session->only[0])
-    return true;
+  if (!session->only[0]) return true;
   const char *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;
   for (const char *name = session->only; *name;) {
     size_t bytes = strcspn(name, ",");
-    if (same_name(name, bytes, base))
-      return true;
+    if (same_name(name, bytes, base)) return true;
     name += bytes;
     name += *name == ',';
   }

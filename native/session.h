@@ -29,9 +29,6 @@ void session_default(struct session *session);
 // value is damaged (no `=`, a bad number, a bad escape, a text that is too long); *session is then unspecified.
 bool session_parse(const char *value, struct session *session);
 
-// Finds HEAPTIDE_SESSION in this process's environment and parses it. False: not there, or damaged.
-bool session_read(struct session *session);
-
 // Writes what differs from the defaults to `buffer`, each as `name=value;`, with a NUL. Returns the bytes without
 // the NUL, 0 when `capacity` is too small (or nothing differs). SESSION_FORMAT_BYTES is always enough.
 size_t session_format(const struct session *session, char *buffer, size_t capacity);

@@ -46,8 +46,7 @@ void text_add_escaped(struct text *text, const char *string) {
 
 // The value of a hexadecimal digit, -1 for anything else.
 static int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9')
-    return digit - '0';
+  if (digit >= '0' && digit <= '9') return digit - '0';
   digit |= 0x20; // to lower case
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
@@ -57,16 +56,13 @@ bool text_unescape(const char *bytes, size_t count, char *out, size_t capacity) 
   for (size_t i = 0; i < count; i++) {
     char byte = bytes[i];
     if (byte == '%') {
-      if (i + 2 >= count)
-        return false;
+      if (i + 2 >= count) return false;
       int high = hex_value(bytes[i + 1]), low = hex_value(bytes[i + 2]);
-      if (high < 0 || low < 0 || high + low == 0)
-        return false;
+      if (high < 0 || low < 0 || high + low == 0) return false;
       byte = (char)(high << 4 | low);
       i += 2;
     }
-    if (length + 1 >= capacity)
-      return false;
+    if (length + 1 >= capacity) return false;
     out[length++] = byte;
   }
   out[length] = 0;
@@ -76,8 +72,7 @@ bool text_unescape(const char *bytes, size_t count, char *out, size_t capacity) 
 bool text_decimal(const char *bytes, size_t count, uint64_t *value) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++) {
-    if (bytes[i] < '0' || bytes[i] > '9')
-      return false;
+    if (bytes[i] < '0' || bytes[i] > '9') return false;
     if (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, (uint64_t)(bytes[i] - '0'), &sum))
       return false;
   }

@@ -1,0 +1,200 @@
+// `heaptide doctor`: what this machine offers, what is missing, and the way to get it.
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "library.h"
+#include "options.h"
+#include "target.h"
+
+// What a check found: one line, and for something missing how to get it.
+struct finding {
+  bool there;
+  char text[PATH_MAX + 128];
+  const char *remedy;
+};
+
+struct check {
+  const char *name;
+  bool needed; // `doctor` without names fails without it
+  void (*look)(struct finding *finding);
+};
+
+static void found(struct finding *finding, const char *what) {
+  finding->there = true;
+  snprintf(finding->text, sizeof finding->text, "%s", what);
+}
+
+static void missing(struct finding *finding, const char *what, const char *remedy) {
+  finding->there = false;
+  snprintf(finding->text, sizeof finding->text, "%s", what);
+  finding->remedy = remedy;
+}
+
+static bool program_find(const char *name, struct target *target) {
+  int error;
+  return target_find(name, target, &error) == 0;
+}
+
+static void look_library(struct finding *finding) {
+  struct library library;
+  if (library_find(&library))
+    found(finding, library.path);
+  else
+    missing(finding, "libheaptide.so is not there", "install heaptide again: without it nothing can be recorded");
+}
+
+// True when `path --version` runs and ends with 0.
+static bool program_works(const char *path) {
+  pid_t child = fork();
+  if (child == 0) {
+    int null = open("/dev/null", O_WRONLY);
+    if (dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0) execl(path, path, "--version", (char *)NULL);
+    _exit(STATUS_NOT_FOUND);
+  }
+  int status;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+// The newest of Debian's and Ubuntu's names with a version suffix.
+static bool versioned_symbolizer_find(struct target *target) {
+  char name[32];
+  for (int version = 30; version >= 6; version--) {
+    snprintf(name, sizeof name, "llvm-symbolizer-%d", version);
+    if (program_find(name, target)) return true;
+  }
+  return false;
+}
+
+static void look_symbolizer(struct finding *finding) {
+  static const char remedy[] = "apt-get install llvm: without it, names come from the ELF symbols, without lines";
+  struct target target;
+  const char *chosen = getenv("HEAPTIDE_SYMBOLIZER");
+  if (chosen && chosen[0]) {
+    if (program_find(chosen, &target) && program_works(target.path))
+      found(finding, target.path);
+    else
+      missing(finding, "HEAPTIDE_SYMBOLIZER names a program that does not run", "correct it, or unset it");
+    return;
+  }
+  glob_t rocm = {0};
+  if (program_find("llvm-symbolizer", &target) || versioned_symbolizer_find(&target))
+    found(finding, target.path);
+  else if (glob("/opt/rocm*/llvm/bin/llvm-symbolizer", 0, NULL, &rocm) == 0)
+    found(finding, rocm.gl_pathv[0]);
+  else
+    missing(finding, "no llvm-symbolizer", remedy);
+  globfree(&rocm);
+}
+
+static void look_gdb(struct finding *finding) {
+  struct target target;
+  if (program_find("gdb", &target))
+    found(finding, target.path);
+  else
+    missing(finding, "no gdb", "apt-get install gdb: it gets heaptide into a running process");
+}
+
+// Yama's scope (Documentation/admin-guide/LSM/Yama.rst); -1 without Yama, where every own process may be traced.
+static int ptrace_scope(void) {
+  FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+  int scope = -1;
+  if (file && fscanf(file, "%d", &scope) != 1) scope = -1;
+  if (file) fclose(file);
+  return scope;
+}
+
+static void look_ptrace(struct finding *finding) {
+  int scope = ptrace_scope();
+  if (scope == 3)
+    missing(finding, "ptrace_scope is 3: nobody may attach",
+            "it can only be changed at boot: kernel.yama.ptrace_scope");
+  else if (scope > 0 && geteuid() != 0)
+    missing(finding, scope == 1 ? "ptrace_scope is 1: only own children" : "ptrace_scope is 2: only root",
+            "sudo sysctl kernel.yama.ptrace_scope=0: needed to attach only, run works without");
+  else
+    found(finding, scope > 0 ? "root may attach to any process" : "own processes can be attached to");
+}
+
+static void look_hip(struct finding *finding) {
+  static const char *const patterns[] = {"/opt/rocm*/lib/libamdhip64.so*", "/usr/lib/*/libamdhip64.so*",
+                                         "/usr/lib64/libamdhip64.so*"};
+  for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+    glob_t paths = {0};
+    bool there = glob(patterns[i], 0, NULL, &paths) == 0;
+    if (there) found(finding, paths.gl_pathv[0]);
+    globfree(&paths);
+    if (there) return;
+  }
+  missing(finding, "no HIP runtime", "install ROCm, or use a PyTorch wheel that brings it: for AMD GPUs only");
+}
+
+static void look_python(struct finding *finding) {
+  char all[PATH_MAX] = "", name[32];
+  struct target target;
+  for (int minor = 9; minor <= 14; minor++) {
+    snprintf(name, sizeof name, "python3.%d", minor);
+    size_t used = strlen(all);
+    if (program_find(name, &target) && used + strlen(target.path) + 2 < sizeof all)
+      snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", target.path);
+  }
+  if (!all[0] && program_find("python3", &target)) memcpy(all, target.path, sizeof all);
+  if (all[0])
+    found(finding, all);
+  else
+    missing(finding, "no Python from 3.9 to 3.14 in PATH", "apt-get install python3: for --py only");
+}
+
+static const struct check checks[] = {
+    {"library", true, look_library}, {"symbolizer", false, look_symbolizer},
+    {"gdb", false, look_gdb},        {"ptrace", false, look_ptrace},
+    {"hip", false, look_hip},        {"python", false, look_python},
+};
+#define CHECK_COUNT (sizeof checks / sizeof checks[0])
+
+// A symbolizer named in the environment was asked for as well.
+static bool is_needed(const struct check *check) {
+  const char *chosen = getenv("HEAPTIDE_SYMBOLIZER");
+  return check->needed || (strcmp(check->name, "symbolizer") == 0 && chosen && chosen[0]);
+}
+
+// Prints one check's line. Returns whether it is there.
+static bool check_show(const struct check *check) {
+  struct finding finding = {0};
+  check->look(&finding);
+  printf("%-11s %s  %s\n", check->name, finding.there ? "ok     " : "missing", finding.text);
+  if (!finding.there) printf("%-11s          %s\n", "", finding.remedy);
+  return finding.there;
+}
+
+static const struct check *check_find(const char *name) {
+  for (size_t i = 0; i < CHECK_COUNT; i++)
+    if (strcmp(checks[i].name, name) == 0) return &checks[i];
+  return NULL;
+}
+
+static bool names_known(int count, char **names) {
+  for (int i = 0; i < count; i++)
+    if (!check_find(names[i])) {
+      complain("doctor: %s: no such check; see heaptide help doctor", names[i]);
+      return false;
+    }
+  return true;
+}
+
+int command_doctor(int argc, char **argv) {
+  const struct option none[] = {{0}};
+  int count = options_parse("doctor", none, false, argc, argv);
+  if (count < 0 || !names_known(count, argv + 1)) return STATUS_ERROR;
+  bool all_there = true;
+  for (int i = 0; i < count; i++) all_there &= check_show(check_find(argv[1 + i]));
+  for (size_t i = 0; count == 0 && i < CHECK_COUNT; i++)
+    if (!check_show(&checks[i]) && is_needed(&checks[i])) all_there = false;
+  if (fflush(stdout)) return STATUS_ERROR;
+  return all_there ? STATUS_OK : STATUS_FINDING;
+}

@@ -1,0 +1,136 @@
+#include "outdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+
+// Of a program's name in a folder's name: file names end at 255 bytes, and pid and counter need room.
+#define PROGRAM_BYTES_MAX 200
+// Folders of the same name (a container hands out the same pids again and again) before giving up.
+#define SAME_NAME_MAX 10000
+
+// The bytes of `name` up to the pid's end when it is a report's name, 0 otherwise.
+static size_t report_stem(const char *name) {
+  static const char prefix[] = "heaptide.";
+  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
+  size_t pid_digits = strspn(name + sizeof prefix - 1, "0123456789");
+  size_t stem = sizeof prefix - 1 + pid_digits;
+  const char *rest = name + stem;
+  if (rest[0] == '-') {
+    size_t digits = strspn(rest + 1, "0123456789");
+    rest += digits ? digits + 1 : 0;
+  }
+  return pid_digits && strcmp(rest, ".bin") == 0 ? stem : 0;
+}
+
+bool outdir_is_report(const char *name) { return report_stem(name) != 0; }
+
+static bool refuse(const char *path, int error) {
+  complain("%s: the output folder cannot be used: %s; name another one with --out", path, strerror(error));
+  return false;
+}
+
+// Makes `path` and the folders above it. Returns 0 or an errno; `made`: the last one was not there.
+static int make_path(const char *path, bool *made) {
+  char part[PATH_MAX];
+  size_t bytes = strlen(path);
+  for (size_t end = 1; end <= bytes; end++) {
+    if (path[end] != '/' && path[end]) continue;
+    memcpy(part, path, end);
+    part[end] = 0;
+    *made = mkdir(part, 0777) == 0;
+    if (!*made && errno != EEXIST && (access(part, F_OK) < 0 || !path[end])) return errno;
+  }
+  return 0;
+}
+
+// Only making a file shows whether one can be made: rights, read-only and pseudo file systems all have a say.
+static int writing_error(const char *path) {
+  char file[PATH_MAX];
+  if (snprintf(file, sizeof file, "%s/.heaptide.%d", path, (int)getpid()) >= (int)sizeof file) return ENAMETOOLONG;
+  if (mknod(file, S_IFREG | 0600, 0) < 0) // open would need a descriptor, and CMD may have a limit on those
+    return errno;
+  unlink(file);
+  return 0;
+}
+
+// Removes reports, or with `remove` false stops at the first. Returns 0, EEXIST for a report, or another errno.
+static int reports_clear(const char *path, bool remove) {
+  DIR *directory = opendir(path);
+  if (!directory) return errno;
+  int error = 0;
+  for (struct dirent *entry; !error && (entry = readdir(directory));)
+    if (outdir_is_report(entry->d_name))
+      error = !remove ? EEXIST : unlinkat(dirfd(directory), entry->d_name, 0) < 0 ? errno : 0;
+  closedir(directory);
+  return error;
+}
+
+static bool take_named(struct outdir *outdir, const char *wanted, bool overwrite) {
+  if (strlen(wanted) >= sizeof outdir->shown) return refuse(wanted, ENAMETOOLONG);
+  snprintf(outdir->shown, sizeof outdir->shown, "%s", wanted);
+  int error = make_path(wanted, &outdir->made);
+  if (error) return refuse(wanted, error);
+  error = reports_clear(wanted, overwrite);
+  if (error == EEXIST) {
+    complain("%s: holds reports of an earlier run; name another folder or add --overwrite", wanted);
+    return false;
+  }
+  return !error || refuse(wanted, error);
+}
+
+static bool take_new(struct outdir *outdir, const char *program, int pid) {
+  size_t bytes = strlen(program);
+  if (bytes > PROGRAM_BYTES_MAX) bytes = PROGRAM_BYTES_MAX;
+  while (bytes < strlen(program) && bytes && (program[bytes] & 0xc0) == 0x80) bytes--; // not inside a UTF-8 character
+  int length = snprintf(outdir->shown, sizeof outdir->shown, "heaptide.%.*s.%d", (int)bytes, program, pid);
+  for (int again = 2; mkdir(outdir->shown, 0777) < 0; again++) {
+    if (errno != EEXIST || again > SAME_NAME_MAX) return refuse(outdir->shown, errno);
+    snprintf(outdir->shown + length, sizeof outdir->shown - (size_t)length, "-%d", again);
+  }
+  outdir->made = true;
+  return true;
+}
+
+bool outdir_take(struct outdir *outdir, const char *wanted, const char *program, int pid, bool overwrite) {
+  *outdir = (struct outdir){0};
+  if (!(wanted ? take_named(outdir, wanted, overwrite) : take_new(outdir, program, pid))) return false;
+  int error = realpath(outdir->shown, outdir->path) ? writing_error(outdir->path) : errno;
+  if (!error) return true;
+  outdir_drop_empty(outdir);
+  return refuse(outdir->shown, error);
+}
+
+void outdir_drop_empty(const struct outdir *outdir) {
+  if (outdir->made)
+    rmdir(outdir->path[0] ? outdir->path : outdir->shown); // fails where something is in it, as it should
+}
+
+// Byte order puts `-` and `.` before digits, so that the images of one pid stand together.
+static int by_bytes(const struct dirent **left, const struct dirent **right) {
+  return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+int outdir_process_count(const struct outdir *outdir) {
+  struct dirent **entries;
+  int found = scandir(outdir->path, &entries, NULL, by_bytes);
+  int processes = 0;
+  char last[NAME_MAX + 1] = "";
+  for (int i = 0; i < found; i++) {
+    size_t stem = report_stem(entries[i]->d_name);
+    if (stem && (strlen(last) != stem || memcmp(last, entries[i]->d_name, stem) != 0)) {
+      processes++;
+      memcpy(last, entries[i]->d_name, stem);
+      last[stem] = 0;
+    }
+    free(entries[i]);
+  }
+  if (found >= 0) free(entries);
+  return processes;
+}
