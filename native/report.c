@@ -10,6 +10,7 @@
 #include "modules.h"
 #include "process_info.h"
 #include "report_holders.h"
+#include "report_jit.h"
 #include "report_notes.h"
 #include "report_tables.h"
 #include "report_threads.h"
@@ -253,6 +254,7 @@ static bool report_collect(struct report *report) {
     holders_find(&report->holders, &report->tables);
   }
   tables_number(&report->tables);
+  jit_names_find(&report->tables);
   process_fill(report);
   threads_collect(&report->threads, &report->tables);
   notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
