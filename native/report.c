@@ -44,8 +44,11 @@ struct report {
 void report_init(const struct session *given) { session = given; }
 void report_flags_add(uint32_t flags) { __atomic_or_fetch(&process_flags, flags, __ATOMIC_RELAXED); }
 void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = free_bytes; }
-struct lock *report_lock(void) {
-  return &one_report;
+
+// The lock is the parent's: another thread of its may have held it.
+void report_fork_child(void) {
+  one_report.state = 0;
+  python_arena_free_bytes = 0;
 }
 
 // ---- signals
