@@ -128,6 +128,7 @@ static void fork_child(void) {
   thread_fork_child();
   ht_fork_hooks_run();
   sampler_fork_child();
+  report_fork_child();
   report_flags_add(HT_PROCESS_FORKED);
 }
 

@@ -7,6 +7,7 @@
 #include "hook_thread.h"
 #include "live.h"
 #include "modules.h"
+#include "process_info.h"
 #include "ranges.h"
 #include "real.h"
 #include "report.h"
@@ -57,7 +58,6 @@ static void program_path(char *buffer, size_t capacity) {
 }
 
 __attribute__((constructor)) static void init(int argc, char **argv, char **environment) {
-  (void)argc;
   real_ready();
   const char *value = variable(environment, SESSION_VARIABLE);
   if (!value || !session_parse(value, &session)) return;
@@ -67,6 +67,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
   if (!session_wants(program[0] ? program : argv[0]) || !tables_init()) return;
   stack_memo_init((uint32_t)session.depth);
   if (!sampler_init(session.every_ms)) return;
+  process_info_init(argc, argv, environment);
   report_init(&session);
   hook_thread_init();
   hook_life_init(&session);

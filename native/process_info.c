@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "sys.h"
 #include "text.h"
@@ -73,16 +72,16 @@ static void exe_read(void) {
 
 static const char *const rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 
-static const char *environment_value(const char *name) {
+static const char *environment_value(char **environment, const char *name) {
   size_t length = strlen(name);
-  for (char **entry = environ; entry && *entry; entry++)
+  for (char **entry = environment; entry && *entry; entry++)
     if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
   return NULL;
 }
 
-static void rank_read(void) {
+static void rank_read(char **environment) {
   for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
-    const char *value = environment_value(rank_variables[i]);
+    const char *value = environment_value(environment, rank_variables[i]);
     uint64_t rank;
     if (!value || !text_decimal(value, strlen(value), &rank) || rank >= UINT32_MAX) continue;
     info.rank = (uint32_t)rank;
@@ -90,13 +89,13 @@ static void rank_read(void) {
   }
 }
 
-void process_info_init(int argc, char **argv) {
+void process_info_init(int argc, char **argv, char **environment) {
   if (argv)
     argv_copy(argc, argv);
   else
     argv_read();
   exe_read();
-  rank_read();
+  rank_read(environment);
 }
 
 // ---- resident memory

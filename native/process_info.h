@@ -13,8 +13,8 @@ struct process_info {
 };
 
 // Copies the command line before the program can change it, and reads what else is fixed from the start. `argv` as
-// constructors get it; NULL (after attach): read from /proc.
-void process_info_init(int argc, char **argv);
+// constructors get it; NULL (after attach): read from /proc. `environment`: a first constructor has no `environ` yet.
+void process_info_init(int argc, char **argv, char **environment);
 const struct process_info *process_info(void);
 
 uint64_t process_rss_bytes(void);      // now; 0: cannot be read

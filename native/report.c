@@ -10,6 +10,7 @@
 #include "modules.h"
 #include "process_info.h"
 #include "report_holders.h"
+#include "report_jit.h"
 #include "report_notes.h"
 #include "report_tables.h"
 #include "report_threads.h"
@@ -43,8 +44,11 @@ struct report {
 void report_init(const struct session *given) { session = given; }
 void report_flags_add(uint32_t flags) { __atomic_or_fetch(&process_flags, flags, __ATOMIC_RELAXED); }
 void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = free_bytes; }
-struct lock *report_lock(void) {
-  return &one_report;
+
+// The lock is the parent's: another thread of its may have held it.
+void report_fork_child(void) {
+  one_report.state = 0;
+  python_arena_free_bytes = 0;
 }
 
 // ---- signals
@@ -253,6 +257,7 @@ static bool report_collect(struct report *report) {
     holders_find(&report->holders, &report->tables);
   }
   tables_number(&report->tables);
+  jit_names_find(&report->tables);
   process_fill(report);
   threads_collect(&report->threads, &report->tables);
   notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);

@@ -31,7 +31,7 @@ bool report_write(const struct report_order *order);
 // Removes the file that the last report_write made (an exec that failed after all).
 void report_withdraw(void);
 
-struct lock;
-struct lock *report_lock(void);
+// In the fork child: a report that another thread was writing is the parent's.
+void report_fork_child(void);
 
 #endif

@@ -65,6 +65,7 @@ void tables_drop(struct report_tables *tables) {
   map_drop(tables->sites, tables->site_end);
   map_drop(tables->nodes, tables->node_end);
   map_drop(tables->frames, tables->frame_end);
+  if (tables->jit_names) sys_unmap(tables->jit_names, tables->frame_end * sizeof *tables->jit_names);
   if (tables->lazy_bytes) sys_unmap(tables->lazy_bytes, tables->site_end * sizeof(uint64_t));
   buffer_drop(&tables->strings);
 }
@@ -186,6 +187,7 @@ void tables_write_frames(struct report_tables *tables, struct writer *writer) {
   for (uint32_t id = 1; id < tables->frame_end; id++) {
     if (tables->frames[id] == 0) continue;
     row = frame_row(&frame_table[id]);
+    if (tables->jit_names && tables->jit_names[id]) row.name = tables->jit_names[id];
     writer_add(writer, &row, sizeof row);
   }
   writer_section_end(writer);

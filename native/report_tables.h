@@ -14,6 +14,7 @@ struct report_tables {
   uint32_t site_end, node_end, frame_end;    // the recorder's counts when numbering began
   uint32_t site_used, node_used, frame_used; // the file's counts, entry 0 included
   uint64_t *lazy_bytes; // by the recorder's site: live bytes that madvise took the pages of; NULL: none
+  uint32_t *jit_names;  // by the recorder's frame: string ref of its name; NULL: none known
   struct buffer strings;
 };
 

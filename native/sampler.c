@@ -97,6 +97,9 @@ static void history_walk(uint64_t total_bytes) {
   sys_unmap(live_bytes, end * sizeof *live_bytes);
 }
 
+// The next point's time: whole periods after the start, where samples are taken too.
+static uint64_t history_grid_ns(uint64_t after_ns) { return (after_ns / history->period_ns + 1) * history->period_ns; }
+
 // A point of the sites. After a gap of more than a period, one at the time it was due as well: the values have held
 // since then, and a rise at the end of the gap must not look like a slow one.
 static void history_take(uint64_t now_ns, const struct timeline_values *values) {
@@ -107,8 +110,7 @@ static void history_take(uint64_t now_ns, const struct timeline_values *values) 
   history_walk(live_total(values));
   if (gap) history_repeat(history, now_ns);
   walk_ns = sys_now_ns() - begin_ns;
-  uint64_t pause_ns = walk_ns * WALK_SHARE;
-  history_due_ns = now_ns + (pause_ns > history->period_ns ? pause_ns : history->period_ns);
+  history_due_ns = history_grid_ns(now_ns + walk_ns * WALK_SHARE);
 }
 
 static void history_tick(uint64_t now_ns, const struct timeline_values *values) {

@@ -191,20 +191,21 @@ static void name_add(struct text *text, int pid, uint32_t image) {
   text_add_decimal(text, image);
 }
 
-static void paths_make(struct writer *writer, const char *directory, int pid, uint32_t image) {
+static bool path_make(char path[WRITER_PATH_BYTES], const char *directory, const char *prefix, int pid, uint32_t image,
+                      const char *suffix) {
   struct text text;
-  text_start(&text, writer->path, sizeof writer->path);
+  text_start(&text, path, WRITER_PATH_BYTES);
   text_add(&text, directory);
-  text_add(&text, "/");
+  text_add(&text, prefix);
   name_add(&text, pid, image);
-  text_add(&text, ".bin");
-  if (text.cut) writer_fail(writer, -ENAMETOOLONG);
-  text_start(&text, writer->temporary, sizeof writer->temporary);
-  text_add(&text, directory);
-  text_add(&text, "/.");
-  name_add(&text, pid, image);
-  text_add(&text, ".tmp");
-  if (text.cut) writer_fail(writer, -ENAMETOOLONG);
+  text_add(&text, suffix);
+  return !text.cut;
+}
+
+static void paths_make(struct writer *writer, const char *directory, int pid, uint32_t image) {
+  if (!path_make(writer->path, directory, "/", pid, image, ".bin") ||
+      !path_make(writer->temporary, directory, "/.", pid, image, ".tmp"))
+    writer_fail(writer, -ENAMETOOLONG);
 }
 
 struct writer *writer_open(const char *directory, int pid, uint32_t image, uint32_t section_count) {
