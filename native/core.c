@@ -25,7 +25,11 @@ static bool defer(struct thread *thread, struct deferred_call call) {
 static site_id site_of(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
   uint32_t line_frame = frame_source ? frame_source() : 0;
   site_id site = stack_memo_site(&thread->memo, frame, kind, line_frame);
-  if (unlikely(stack_check_on)) stack_check(&thread->memo, frame);
+  if (unlikely(stack_check_on)) {
+    uint8_t deferred_used = thread->deferred_used;
+    stack_check(&thread->memo, frame);
+    thread->deferred_used = deferred_used; // what libunwind allocated for itself
+  }
   return site;
 }
 
@@ -153,7 +157,7 @@ static void map_locked(struct thread *thread, uintptr_t start, size_t size_bytes
 void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t flags,
             struct hook_frame frame) {
   if (unlikely(thread->in_hook)) {
-    defer(thread, (struct deferred_call){start, size_bytes, NULL, {flags ? 0 : SITE_SIGNAL}, protection, DEFERRED_MAP});
+    defer(thread, (struct deferred_call){start, size_bytes, NULL, {flags ? 0 : SITE_SIGNAL_MAP}, protection, DEFERRED_MAP});
     return;
   }
   ht_hook_begin(thread);

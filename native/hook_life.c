@@ -12,6 +12,7 @@
 #include "real.h"
 #include "report.h"
 #include "sampler.h"
+#include "stack_check.h"
 #include "sys.h"
 
 // A forked child that execs before it has allocated this much was only on its way there: no report of its own.
@@ -80,6 +81,15 @@ HT_EXPORT void _Exit(int status) {
   __builtin_unreachable();
 }
 
+// Not from the constructor: dlopen there would have the C library initialized before its environment is known.
+static void stack_check_load(void) {
+  struct thread *thread = thread_self();
+  if (!thread) return;
+  thread->suspended = 1;
+  stack_check_init(session->library);
+  thread->suspended = 0;
+}
+
 // ---- main: what its frame left on the stack is dead once it returned
 
 typedef int (*main_function)(int, char **, char **);
@@ -96,7 +106,10 @@ HT_EXPORT int __libc_start_main(main_function main, int argc, char **argv, void 
                                 void (*rtld_fini)(void), void *stack_end) {
   real_ready();
   program_main = main;
-  if (thread_recording()) main = main_and_note;
+  if (thread_recording()) {
+    main = main_and_note;
+    if (session->check_stacks) stack_check_load();
+  }
   return real.__libc_start_main(main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 

@@ -14,7 +14,6 @@
 #include "rules.h"
 #include "sampler.h"
 #include "session.h"
-#include "stack_check.h"
 #include "stack_table.h"
 #include "sys.h"
 
@@ -71,7 +70,6 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
   report_init(&session);
   hook_thread_init();
   hook_life_init(&session);
-  if (session.check_stacks) stack_check_init(session.library);
   module_refresh();
   thread_recording_set(true);
 }

@@ -17,6 +17,7 @@
 #include "report_timeline.h"
 #include "sampler.h"
 #include "site.h"
+#include "stack_check.h"
 #include "stop.h"
 #include "sys.h"
 #include "text.h"
@@ -164,6 +165,27 @@ static void sums_check(struct report *report) {
   }
 }
 
+static void count_add(struct text *text, const char *word, uint64_t count) {
+  text_add_decimal(text, count);
+  text_add(text, word);
+}
+
+// How the stacks compared with libunwind's.
+static void stacks_note(struct report *report) {
+  const struct stack_check_counts *counts = &stack_check_counts;
+  char sentence[256];
+  struct text text;
+  if (!stack_check_on) return notes_add(&report->notes, &report->tables, "stack check: no libunwind.so.8 was found");
+  text_start(&text, sentence, sizeof sentence);
+  text_add(&text, "stack check: ");
+  count_add(&text, " stacks, ", counts->stacks);
+  count_add(&text, " equal, ", counts->equal);
+  count_add(&text, " longer, ", counts->longer);
+  count_add(&text, " shorter, ", counts->shorter);
+  count_add(&text, " different", counts->different);
+  notes_add(&report->notes, &report->tables, sentence);
+}
+
 // ---- sections
 
 static void process_write(struct report *report, struct writer *writer) {
@@ -261,7 +283,7 @@ static bool report_collect(struct report *report) {
   process_fill(report);
   threads_collect(&report->threads, &report->tables);
   notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
-  if (session->check_stacks) sums_check(report);
+  if (session->check_stacks) sums_check(report), stacks_note(report);
   return true;
 }
 

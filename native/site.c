@@ -39,6 +39,7 @@ static struct site_lookup *lookup_new(uint32_t bits) {
 static void reserved_sites_locked(void) {
   for (uint32_t id = SITE_SIGNAL; id < SITE_FIRST; id++)
     site_table[id].node = node_intern_locked(0, FRAME_TRUNCATED);
+  site_table[SITE_SIGNAL_MAP].kind = HT_KIND_MMAP;
 }
 
 bool site_init(void) {

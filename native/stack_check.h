@@ -11,7 +11,7 @@ struct stack_check_counts {
 };
 extern struct stack_check_counts stack_check_counts;
 
-// Loads libunwind.so.8 (beside libheaptide.so, else the system's); false: there is none. Before the first hook.
+// Loads libunwind.so.8 (beside libheaptide.so, else the system's); false: there is none. Before main.
 bool stack_check_init(const char *library_path);
 // In the hook that was entered at `frame`, after the memo found the stack.
 void stack_check(const struct stack_memo *memo, struct hook_frame frame);
