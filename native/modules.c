@@ -12,7 +12,7 @@
 
 struct module *module_table;
 uint32_t module_count;
-uint32_t module_generation;
+uint32_t module_generation, module_version;
 static struct lock modules_lock = LOCK_INIT(LOCK_RANK_MODULES);
 static struct { // indexes of the current modules, by address; replaced as a whole, readers take no lock
   uint32_t count;
@@ -111,6 +111,11 @@ static void sorted_rebuild_locked(void) {
   __atomic_store_n(&sorted, next, __ATOMIC_RELEASE);
 }
 
+static void module_replaced_locked(void) {
+  module_generation++;
+  module_version++;
+}
+
 // A module as found: the same as a known one, a new one, or one at the place of others that must be gone.
 static uint32_t module_note_locked(const struct module *found) {
   bool replaced = false;
@@ -127,14 +132,14 @@ static uint32_t module_note_locked(const struct module *found) {
     known->current = false;
   }
   for (uint32_t i = 0; replaced && i < module_count; i++)
-    if (module_table[i].current && same_module(&module_table[i], found)) return module_generation++, sorted_rebuild_locked(), i;
+    if (module_table[i].current && same_module(&module_table[i], found)) return sorted_rebuild_locked(), module_replaced_locked(), i;
   if (module_count == MODULES_MAX) return UINT32_MAX;
   struct module *module = &module_table[module_count];
   *module = *found;
   module->path = path_copy_locked(found->path);
   module->current = true;
   module_count++;
-  if (replaced) module_generation++;
+  if (replaced) module_replaced_locked();
   sorted_rebuild_locked();
   return module_count - 1;
 }
@@ -162,7 +167,25 @@ static uint32_t sorted_find(uintptr_t pc) {
 
 static bool still_there(const struct module *known, const struct found_object *object) {
   return known->loader_entry == object->link_map && known->start == (uintptr_t)object->map_start &&
-         known->end == (uintptr_t)object->map_end && known->eh_frame_hdr == object->eh_frame;
+         known->end == (uintptr_t)object->map_end && known->eh_frame_hdr == object->eh_frame &&
+         strcmp(known->path, object->link_map->l_name) == 0;
+}
+
+bool module_forget_gone(void) {
+  if (!find_object) return false;
+  bool gone = false;
+  lock_take(&modules_lock);
+  for (uint32_t i = 0; i < module_count; i++) {
+    struct module *module = &module_table[i];
+    struct found_object object;
+    if (!module->current || !module->loader_entry) continue;
+    if (find_object((void *)module->start, &object) == 0 && still_there(module, &object)) continue;
+    module->loader_entry = NULL; // comes back by the same path, build id and place
+    gone = true;
+  }
+  if (gone) module_version++;
+  lock_drop(&modules_lock);
+  return gone;
 }
 
 uint32_t module_of(uintptr_t pc) {

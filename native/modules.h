@@ -21,12 +21,16 @@ extern struct module *module_table;
 extern uint32_t module_count;
 // Changes when a module was replaced by another at the same addresses: cached unwind rules and stacks are stale.
 extern uint32_t module_generation;
+// Changes whenever cached rules are stale, also when a library only went.
+extern uint32_t module_version;
 
 bool module_init(void);
 // The current module holding `pc`, noted now if it is new; UINT32_MAX: none (JIT code). Lock-free for known ones;
 // takes LOCK_RANK_MODULES for new ones. Uses _dl_find_object (glibc 2.35, lock-free) or a table made by
 // dl_iterate_phdr at start-up on 2.34.
 uint32_t module_of(uintptr_t pc);
+// After a dlclose, outside hooks: notes which modules are gone; true: some are, and their rules must be forgotten.
+bool module_forget_gone(void);
 // At report time, outside hooks, not parked: notes every loaded module and marks those that are gone.
 void module_refresh(void);
 struct lock *module_lock(void);

@@ -4,6 +4,7 @@
 #include <link.h>
 
 struct real_functions real;
+void *(*real_dlopen)(const char *, int);
 uintptr_t real_allocator_start, real_allocator_end;
 static bool allocator_is_libc;
 
@@ -34,5 +35,6 @@ void real_resolve(void) {
 #define X(result, name, arguments) __atomic_store_n(&real.name, dlsym(RTLD_NEXT, #name), __ATOMIC_RELEASE);
   REAL_FUNCTIONS(X)
 #undef X
+  real_dlopen = real.dlopen;
   allocator_find();
 }

@@ -2,10 +2,15 @@
 #ifndef HT_REAL_H
 #define HT_REAL_H
 
+#include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "words.h"
 
@@ -38,6 +43,8 @@
     (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],              \
      char *const[]))                                                                                                   \
   X(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                             \
+  X(void *, dlopen, (const char *, int))                                                                               \
+  X(int, dlclose, (void *))                                                                                            \
   X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                                               \
   X(void, _exit, (int))                                                                                                \
   X(int, __libc_start_main,                                                                                            \
@@ -50,6 +57,11 @@ struct real_functions {
 #undef X
 };
 extern struct real_functions real;
+extern void *(*real_dlopen)(const char *, int); // for the jump in hook_dl.c
+
+// Defined in hook_life.c; no header has it.
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end);
 
 // Resolves them all, once. Safe from the first call on: the allocator's come first, so that whatever dlsym itself
 // allocates is served.

@@ -90,7 +90,7 @@ void rules_forget(void) {
 
 rule_code rule_lookup_slow(uintptr_t pc) {
   if ((pc - 4096) >> 47) return 1u << 16; // no user address
-  uint32_t generation = module_generation;
+  uint32_t version = module_version;
   uint32_t module = module_of(pc);
   struct cfi_rule rule = {.kind = CFI_NO_INFO};
   if (module != UINT32_MAX) {
@@ -102,7 +102,7 @@ rule_code rule_lookup_slow(uintptr_t pc) {
     rule.return_offset = found.return_offset;
   }
   lock_take(&rules_lock);
-  if (generation != module_generation) rules_forget();
+  if (version != module_version) rules_forget();
   struct rule_table *table = table_with_room_locked();
   rule_code code = code_locked(&rule);
   if (table && module != UINT32_MAX) // code in no module may become a module's

@@ -332,16 +332,18 @@ static uint64_t record_top(struct stack_memo *memo) {
 
 HT_NOINLINE uint64_t stack_memo_walk(struct stack_memo *memo, struct hook_frame entry) {
   if (!memo->arrays && !memo_allocate(memo)) return 0;
-  if (memo->generation != module_generation) {
-    stack_memo_reset(memo);
-    memo->generation = module_generation;
-  }
   for (;;) {
+    if (memo->version != module_version) {
+      stack_memo_reset(memo);
+      memo->version = module_version;
+      memo->generation = module_generation;
+    }
     struct walk walk = {.slot = entry.slot, .value = *(uintptr_t *)entry.slot, .rbp = entry.rbp};
     uint32_t walked_count;
     bool complete;
     memo->seen_foreign = !(entry.slot - memo->stack_low < memo->stack_high - memo->stack_low);
     int64_t met = walk_out(memo, &walk, &walked_count, &complete);
+    if (memo->version != module_version) continue; // the walk itself came upon a module in another's place
     uint32_t known = (uint32_t)(met + 1) + walked_count;
     if (met >= 0 && (known > record_max || (!memo->complete && known < stack_depth))) {
       stack_memo_reset(memo); // too long, or too short to fill the window: from scratch, which leaves room for both

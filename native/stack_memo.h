@@ -64,7 +64,7 @@ struct stack_memo {
   uintptr_t top_slot, top_value, top_rbp;
   uint64_t top_hash;
   uint32_t count, window_start, top_checks, window_checks;
-  uint32_t generation;
+  uint32_t version, generation; // of the modules (modules.h)
   uint8_t top_rbp_matters;
   bool complete;       // [0] is the outermost frame there is
   bool foreign;        // the record has frames outside the thread's own stack
@@ -102,7 +102,7 @@ bool stack_memo_checks_hold(const struct stack_memo *memo);
 // The stack that ends in `frame`, as a hash.
 HT_INLINE uint64_t stack_memo_hash(struct stack_memo *memo, struct hook_frame frame) {
   if (likely(memo->top_slot == frame.slot && memo->top_value == *(uintptr_t *)frame.slot &&
-             (memo->top_rbp == frame.rbp || !memo->top_rbp_matters) && memo->generation == module_generation) &&
+             (memo->top_rbp == frame.rbp || !memo->top_rbp_matters) && memo->version == module_version) &&
       !memo->foreign && stack_memo_unchanged(memo) &&
       (likely(memo->top_checks == memo->window_checks) || stack_memo_checks_hold(memo)))
     return memo->top_hash;
