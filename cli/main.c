@@ -38,7 +38,7 @@ static bool is_one_of(const char *word, const char *first, const char *second) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    complain("no command given; see heaptide help");
+    complain("command line: no command given; see heaptide help");
     return STATUS_ERROR;
   }
   if (is_one_of(argv[1], "-h", "--help")) return help_show(NULL);

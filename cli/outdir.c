@@ -9,27 +9,39 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "text.h"
 
 // Of a program's name in a folder's name: file names end at 255 bytes, and pid and counter need room.
 #define PROGRAM_BYTES_MAX 200
 // Folders of the same name (a container hands out the same pids again and again) before giving up.
 #define SAME_NAME_MAX 10000
 
-// The bytes of `name` up to the pid's end when it is a report's name, 0 otherwise.
-static size_t report_stem(const char *name) {
-  static const char prefix[] = "heaptide.";
-  if (strncmp(name, prefix, sizeof prefix - 1) != 0) return 0;
-  size_t pid_digits = strspn(name + sizeof prefix - 1, "0123456789");
-  size_t stem = sizeof prefix - 1 + pid_digits;
-  const char *rest = name + stem;
-  if (rest[0] == '-') {
-    size_t digits = strspn(rest + 1, "0123456789");
-    rest += digits ? digits + 1 : 0;
-  }
-  return pid_digits && strcmp(rest, ".bin") == 0 ? stem : 0;
+// Skips `prefix` and a number behind it. False: not there.
+static bool skip_number(const char **at, const char *prefix, uint64_t *number) {
+  size_t bytes = strlen(prefix);
+  if (strncmp(*at, prefix, bytes) != 0) return false;
+  size_t digits = strspn(*at + bytes, "0123456789");
+  if (!text_decimal(*at + bytes, digits, number)) return false;
+  *at += bytes + digits;
+  return true;
 }
 
-bool outdir_is_report(const char *name) { return report_stem(name) != 0; }
+struct outdir_name outdir_name_read(const char *name) {
+  struct outdir_name read = {0};
+  uint64_t pid, image;
+  bool hidden = name[0] == '.';
+  const char *at = name + hidden;
+  if (!skip_number(&at, "heaptide.", &pid)) return read;
+  skip_number(&at, "-", &image);
+  if (!hidden && strcmp(at, ".bin") == 0)
+    read.kind = OUTDIR_REPORT;
+  else if (hidden && strcmp(at, ".tmp") == 0)
+    read.kind = OUTDIR_UNFINISHED;
+  else if (!hidden && skip_number(&at, ".lost.", &read.error) && !*at)
+    read.kind = OUTDIR_LOST;
+  if (read.kind) read.pid = pid;
+  return read;
+}
 
 static bool refuse(const char *path, int error) {
   complain("%s: the output folder cannot be used: %s; name another one with --out", path, strerror(error));
@@ -60,14 +72,16 @@ static int writing_error(const char *path) {
   return 0;
 }
 
-// Removes reports, or with `remove` false stops at the first. Returns 0, EEXIST for a report, or another errno.
-static int reports_clear(const char *path, bool remove) {
+// Removes what is left of earlier runs. Returns 0, EEXIST when that would be a report and may not go, or an errno.
+static int leftovers_remove(const char *path, bool reports_too) {
   DIR *directory = opendir(path);
   if (!directory) return errno;
   int error = 0;
+  for (struct dirent *entry; !error && !reports_too && (entry = readdir(directory));)
+    if (outdir_name_read(entry->d_name).kind == OUTDIR_REPORT) error = EEXIST;
+  rewinddir(directory);
   for (struct dirent *entry; !error && (entry = readdir(directory));)
-    if (outdir_is_report(entry->d_name))
-      error = !remove ? EEXIST : unlinkat(dirfd(directory), entry->d_name, 0) < 0 ? errno : 0;
+    if (outdir_name_read(entry->d_name).kind && unlinkat(dirfd(directory), entry->d_name, 0) < 0) error = errno;
   closedir(directory);
   return error;
 }
@@ -77,7 +91,7 @@ static bool take_named(struct outdir *outdir, const char *wanted, bool overwrite
   snprintf(outdir->shown, sizeof outdir->shown, "%s", wanted);
   int error = make_path(wanted, &outdir->made);
   if (error) return refuse(wanted, error);
-  error = reports_clear(wanted, overwrite);
+  error = leftovers_remove(wanted, overwrite);
   if (error == EEXIST) {
     complain("%s: holds reports of an earlier run; name another folder or add --overwrite", wanted);
     return false;
@@ -110,27 +124,4 @@ bool outdir_take(struct outdir *outdir, const char *wanted, const char *program,
 void outdir_drop_empty(const struct outdir *outdir) {
   if (outdir->made)
     rmdir(outdir->path[0] ? outdir->path : outdir->shown); // fails where something is in it, as it should
-}
-
-// Byte order puts `-` and `.` before digits, so that the images of one pid stand together.
-static int by_bytes(const struct dirent **left, const struct dirent **right) {
-  return strcmp((*left)->d_name, (*right)->d_name);
-}
-
-int outdir_process_count(const struct outdir *outdir) {
-  struct dirent **entries;
-  int found = scandir(outdir->path, &entries, NULL, by_bytes);
-  int processes = 0;
-  char last[NAME_MAX + 1] = "";
-  for (int i = 0; i < found; i++) {
-    size_t stem = report_stem(entries[i]->d_name);
-    if (stem && (strlen(last) != stem || memcmp(last, entries[i]->d_name, stem) != 0)) {
-      processes++;
-      memcpy(last, entries[i]->d_name, stem);
-      last[stem] = 0;
-    }
-    free(entries[i]);
-  }
-  if (found >= 0) free(entries);
-  return processes;
 }

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct outdir {
   char path[PATH_MAX];  // absolute
@@ -18,10 +19,19 @@ bool outdir_take(struct outdir *outdir, const char *wanted, const char *program,
 // Removes the folder if it was made for this run and nothing is in it.
 void outdir_drop_empty(const struct outdir *outdir);
 
-// True for `heaptide.<pid>.bin` and `heaptide.<pid>-<N>.bin`.
-bool outdir_is_report(const char *name);
+enum outdir_kind {
+  OUTDIR_OTHER,
+  OUTDIR_REPORT,     // heaptide.<pid>[-N].bin
+  OUTDIR_LOST,       // heaptide.<pid>[-N].lost.<errno>: a report that could not be written (native/writer.h)
+  OUTDIR_UNFINISHED, // .heaptide.<pid>[-N].tmp: one that was being written
+};
 
-// How many processes (pids) have reports in the folder; 0 when it cannot be read.
-int outdir_process_count(const struct outdir *outdir);
+// What a file's name in the folder says.
+struct outdir_name {
+  enum outdir_kind kind;
+  uint64_t pid;   // 0: OUTDIR_OTHER
+  uint64_t error; // OUTDIR_LOST: the errno
+};
+struct outdir_name outdir_name_read(const char *name);
 
 #endif

@@ -112,7 +112,7 @@ static int run_look(struct run *run) {
     complain("%s: cannot be linked to from a temporary folder: %s; set TMPDIR", run->library.path, strerror(errno));
     return STATUS_RUN_FAILED;
   }
-  if (run->target.reason) complain("%s: %s", command, run->target.reason);
+  if (run->target.reason && !run->target.doubtful) complain("%s: %s", command, run->target.reason);
   return 0;
 }
 
@@ -156,11 +156,15 @@ static int run_become(struct run *run, struct started *started) {
     return STATUS_RUN_FAILED;
   }
   relay_undo();
-  execvp(run->command[0], run->command);
+  // Only a file that is no program at all goes to the shell, as execvp has it; nor is PATH searched twice.
+  if (run->target.shell_script)
+    execvp(run->command[0], run->command);
+  else
+    execv(run->target.path, run->command);
   started->exec_errno = errno;
   outdir_drop_empty(&started->outdir);
   if (errno == ENOENT) {
-    complain("%s: cannot be executed: the interpreter that it names is missing; install it", run->command[0]);
+    complain("%s: cannot be executed: the interpreter or loader that it names is missing; install it", run->command[0]);
     return STATUS_NOT_FOUND;
   }
   return refuse_command(run->command[0], started->exec_errno);
@@ -181,14 +185,24 @@ static void standard_descriptors_fill(void) {
   if (fd >= 0) close(fd);
 }
 
+// What is to be said once CMD has ended by `signal`, 0: by itself.
+static void run_say(const struct run *run, const struct outdir *outdir, int signal) {
+  if (run->target.doubtful) complain("%s: %s", run->command[0], run->target.reason);
+  struct run_end end;
+  run_end_read(&end, outdir);
+  if (!run->quiet) run_end_line(&end, outdir, signal, run->out != NULL);
+  run_end_losses(&end, outdir, signal, run->target.silent);
+  outdir_drop_empty(outdir);
+}
+
 // CMD has ended with `status`. Returns heaptide's own.
 static int run_finish(const struct run *run, const struct started *started, int status) {
   library_unlink(&run->library);
   bool never_started = !started->outdir.path[0] || started->exec_errno;
   if (never_started) return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_RUN_FAILED;
-  if (!run->quiet) run_end_line(&started->outdir, WIFSIGNALED(status) ? WTERMSIG(status) : 0, run->target.silent);
-  outdir_drop_empty(&started->outdir);
-  if (WIFSIGNALED(status)) relay_die_of(WTERMSIG(status));
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  run_say(run, &started->outdir, signal);
+  if (signal) relay_die_of(signal);
   if (WEXITSTATUS(status) == 0 && run->fail_on && strcmp(run->fail_on, "none") != 0)
     return run_end_judge(&started->outdir, run->fail_on);
   return WEXITSTATUS(status);

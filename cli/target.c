@@ -67,15 +67,18 @@ static bool under_valgrind(const char *path) {
 static const char *look_reason(enum exec_look look) {
   switch (look) {
   case LOOK_STATIC:
-    return "it is statically linked: heaptide cannot get into it and records nothing of it";
+    return "statically linked: heaptide cannot get into it and records nothing of it; link it dynamically";
   case LOOK_OTHER_MACHINE:
-    return "it is built for another machine (32-bit or foreign): heaptide cannot get into it and records nothing of it";
+    return "built for another machine (32-bit or foreign): nothing of it was recorded; build it for this one";
   case LOOK_OTHER_LIBC:
-    return "it uses another C library than glibc: heaptide cannot get into it and records nothing of it";
+    return "uses another C library than glibc: heaptide cannot get into it and records nothing of it; build it with "
+           "glibc";
   case LOOK_SETID:
-    return "it is setuid or setgid: the loader lets no library in and nothing is recorded of it";
+    return "setuid or setgid: the loader lets no library in and nothing of it is recorded; run a copy without these "
+           "bits";
   case LOOK_CAPABILITIES:
-    return "it has file capabilities: the loader lets no library in and nothing is recorded of it";
+    return "has file capabilities: the loader lets no library in and nothing of it is recorded; run a copy without "
+           "them";
   case LOOK_FINE:
   case LOOK_UNKNOWN:
     return NULL;
@@ -87,9 +90,9 @@ static const char *look_reason(enum exec_look look) {
 static const char *symbols_reason(const char *program) {
   if (!elf_symbol_defined(program, SYMBOLS_DYNAMIC, "malloc")) return NULL;
   if (elf_symbol_defined(program, SYMBOLS_ALL, "__asan_init"))
-    return "it holds a static AddressSanitizer, whose malloc comes first: heaptide sees nothing of its heap; "
+    return "holds a static AddressSanitizer: its malloc comes first and heaptide sees nothing of its heap; "
            "link it with -shared-libasan (gcc: without -static-libasan)";
-  return "it brings its own malloc, linked into it, which comes first: heaptide sees its mappings, nothing of its heap";
+  return "brings its own malloc, linked into it: heaptide sees its mappings, nothing of its heap; link it without one";
 }
 
 void target_look(struct target *target) {
@@ -100,5 +103,7 @@ void target_look(struct target *target) {
   target->preload = !exec_look_refuses_preload(look);
   target->reason = look_reason(look);
   target->silent = target->reason != NULL;
+  target->doubtful = look == LOOK_OTHER_MACHINE;
+  target->shell_script = look == LOOK_UNKNOWN;
   if (look == LOOK_FINE) target->reason = symbols_reason(program);
 }

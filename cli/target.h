@@ -10,6 +10,8 @@ struct target {
   bool preload;        // the library and the session go into its environment
   bool silent;         // nothing of CMD itself will be recorded
   const char *reason;  // why less than everything is seen, in words; NULL: all is well
+  bool doubtful;       // built for another machine: it may not run at all, and then the reason is another one
+  bool shell_script;   // perhaps a script without `#!`, which execvp hands to the shell
   bool valgrind;       // CMD is, or runs under, Valgrind
 };
 
