@@ -19,5 +19,6 @@ const struct process_info *process_info(void);
 
 uint64_t process_rss_bytes(void);      // now; 0: cannot be read
 uint64_t process_peak_rss_bytes(void); // since the last exec, or since the first one where /proc is missing
+uint64_t process_own_bytes(void);      // of heaptide's own memory, what is resident: most of it is reserved only
 
 #endif

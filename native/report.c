@@ -122,7 +122,7 @@ static void figures_fill(struct report *report) {
   process->peak_ns = sampler_ns_at(gauge_table[GAUGE_ALL].peak_tsc);
   if (process->peak_ns > process->duration_ns) process->peak_ns = process->duration_ns;
   process->peak_rss_bytes = process_peak_rss_bytes();
-  process->own_bytes = sys_own_bytes();
+  process->own_bytes = process_own_bytes();
   process->python_arena_free_bytes = python_arena_free_bytes;
   process->unseen_calls = thread_unseen_calls;
 }

@@ -171,7 +171,11 @@ static void sampler_restart(uint64_t period_ns) {
   deadline_tsc = 0;
   look_spacing_tsc = ticks_from_ns(period_ns / LOOKS_PER_PERIOD);
   history_due_ns = 0;
-  if (timeline) timeline_start(timeline, period_ns);
+  if (timeline) {
+    struct timeline_values nothing = {.rss_bytes = process_rss_bytes()};
+    timeline_start(timeline, period_ns);
+    timeline_fill(timeline, 0, &nothing);
+  }
   if (history) history_start(history, period_ns);
 }
 
@@ -185,7 +189,10 @@ bool sampler_init(uint64_t every_ms) {
   return timeline != NULL && history != NULL;
 }
 
-void sampler_fork_child(void) { sampler_restart(first_period_ns); }
+void sampler_fork_child(void) {
+  sampler_restart(first_period_ns);
+  if (thread_tls) thread_tls->sample_budget = 0; // handed out for the parent's samples
+}
 
 // The lock may be held by a parked thread, or by this one when it crashed in here; then the last sample is missing.
 void sampler_finish(const uint64_t live_bytes[HT_KIND_COUNT]) {

@@ -42,11 +42,10 @@ static void file_size_signal_take(void) {
 
 static void file_write(struct writer *writer, const void *data, size_t bytes, uint64_t offset) {
   const char *at = data;
-  bool pending = signal_pending(SIGXFSZ);
   while (bytes > 0 && !writer->error) {
     long wrote = sys_call4(SYS_pwrite64, writer->fd, (long)at, (long)bytes, (long)offset);
     if (wrote == -EINTR) continue;
-    if (wrote == -EFBIG && !pending) file_size_signal_take();
+    if (wrote == -EFBIG && !writer->size_signal_pending) file_size_signal_take();
     if (wrote <= 0) {
       writer_fail(writer, wrote ? wrote : -EIO);
       return;
@@ -215,6 +214,7 @@ struct writer *writer_open(const char *directory, int pid, uint32_t image, uint3
   memcpy(writer->header.magic, HT_FILE_MAGIC, sizeof writer->header.magic);
   writer->offset = sizeof writer->header + section_count * sizeof(struct ht_file_section);
   writer->fd = -1;
+  writer->size_signal_pending = signal_pending(SIGXFSZ);
   paths_make(writer, directory, pid, image);
   if (!zstd_start(writer)) writer_fail(writer, -ENOMEM);
   if (!writer->error) writer->fd = file_create(writer->temporary);

@@ -21,10 +21,11 @@ struct writer {
   char temporary[WRITER_PATH_BYTES]; // DIR/.heaptide.<pid>[-N].tmp
   struct ht_file_header header;
   struct ht_file_section sections[WRITER_SECTIONS];
-  uint64_t offset;   // where the next bytes go
-  uint32_t raw_used; // bytes in `raw` that wait
-  bool streaming;    // the section is longer than `raw`: compressed as it comes
-  void *zstd;        // its context, in the memory behind
+  uint64_t offset;          // where the next bytes go
+  uint32_t raw_used;        // bytes in `raw` that wait
+  bool size_signal_pending; // a SIGXFSZ of the program's own waits: not to be taken
+  bool streaming;           // the section is longer than `raw`: compressed as it comes
+  void *zstd;               // its context, in the memory behind
   char *zstd_memory;
   size_t zstd_used;
   char raw[WRITER_CHUNK_BYTES], stored[WRITER_CHUNK_BYTES + 1024];
