@@ -1,0 +1,2 @@
+def schema_problems(r): return []
+def total_problems(r): return []
