@@ -16,7 +16,15 @@ DIFFERENT = {
     "mmap_holds.c": ("LeakSanitizer does not look into mappings", Totals(500, 1, 0, 0)),
     "mmap_lost_chain.c": ("LeakSanitizer sees no mappings: what a lost one holds is direct", Totals(500, 1, 0, 0)),
 }
-STATED = sorted(path for path in PLANTED.glob("*.c*") if "// expect " in path.read_text())
+# program -> why LeakSanitizer has nothing reliable to say about it. test_planted.py holds heaptide to its figures.
+NOT_COMPARED = {
+    "big_block.c": "LeakSanitizer's own globals point, by chance, into a block as large as this one",
+    "dead_stack.c": "the copies below the stack pointer lie inside LeakSanitizer's own frames",
+    "errno_kept.c": "LeakSanitizer's realloc to size 0 sets errno",
+}
+STATED = sorted(
+    path for path in PLANTED.glob("*.c*") if "// expect " in path.read_text() and path.name not in NOT_COMPARED
+)
 
 
 def stated_totals(source):

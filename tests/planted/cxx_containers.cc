@@ -1,10 +1,10 @@
-// Containers lost with what they hold: the object is direct, its parts are indirect, and the site of each is the
-// program's line, not the library's.
+// Containers lost with what they hold: the object is direct, its parts are indirect (a map's object too, since the
+// root of its tree points back into it), and the site of each is the program's line, not the library's.
 // expect direct 24 in 1 at @vector
 // expect indirect 8000 in 1 at @vector
 // expect direct 32 in 1 at @string
 // expect indirect 101 in 1 at @string
-// expect direct 48 in 1 at @map
+// expect indirect 48 in 1 at @map
 // expect indirect 4000 in 100 at @insert
 // expect live 12205
 #include "planted.h"

@@ -3,8 +3,9 @@
 // expect live 300
 #include "planted.h"
 
+static void *somewhere;
 static __thread void *zeroed;
-static __thread void *set = &zeroed;
+static __thread void *set = &somewhere;
 
 int main(void) {
   zeroed = malloc(100);
