@@ -64,16 +64,20 @@ class Expectation:
         return bool(self.child_leaks)
 
 
+def tagged_lines(text):
+    """{"@tag": line number} of a program's text."""
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if tag := re.search(r"// (@[a-z_]+)$", line):
+            found[tag[1]] = number
+    return found
+
+
 def read(source):
     """The expectation that a program's head states."""
     source = Path(source)
     text = source.read_text()
-    lines = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        tag = re.search(r"// (@[a-z_]+)$", line)
-        if tag:
-            lines[tag[1]] = number
-    expectation = Expectation(source, lines)
+    expectation = Expectation(source, tagged_lines(text))
     stated = re.findall(r"^// expect (.*?)\s*$", text, re.MULTILINE)
     assert stated, f"{source.name} states no expectation"
     for line in stated:
