@@ -5,7 +5,7 @@
 //   wide      100 MiB, then 3 MiB more over the run: above 64 KiB, below 5 %
 //   setup     10 MiB over the first tenth of the run, then flat
 //   fill      10 MiB over the first 40 % of the run, then flat: a cache that fills
-//   sawtooth  up by 4 MiB and down again, twenty times
+//   sawtooth  up by 1 MiB and down again, twenty times
 //   mmap      as rising, in mappings
 //   hidden    one site grows by 10 MiB while another gives 10 MiB back: the total is flat
 #include "planted.h"
@@ -51,7 +51,7 @@ static void step_do(const char *curve, int step) {
       for (int i = step - 4; i < step; i++)
         free(held[i]), held[i] = NULL;
     else
-      held[step] = grow(MIB);
+      held[step] = grow(MIB / 4);
   }
 }
 
