@@ -37,8 +37,10 @@ def directives(source, word):
     return re.findall(rf"^// {word}: (.*?)\s*$", source.read_text(), re.MULTILINE)
 
 
-def build(source, *, family="gcc", flags=(), name=None):
+def build(source, *, family="gcc", flags=(), libraries=None):
     """Builds one program and what its `// build:` and `// build-library:` lines ask for; returns its path.
+
+    `libraries`, {file name: flags}, are built from the same source and stand beside the program.
 
     // build: FLAGS                      more flags for the program
     // build-library: FILE.so FLAGS      first build this file, with these flags, into a library beside the program
@@ -47,8 +49,8 @@ def build(source, *, family="gcc", flags=(), name=None):
     `{out}` in flags stands for the folder that holds the program.
     """
     source = Path(source).resolve()
-    name = name or source.stem
-    steps = []
+    name = source.stem
+    steps = [(library, source, ["-shared", "-fPIC", *words]) for library, words in (libraries or {}).items()]
     for text in directives(source, "build-library"):
         library, *words = text.split()
         library_source = source
