@@ -1,0 +1,286 @@
+"""The report's JSON schema, heaptide-report/1, as docs and contract state it: every key there, nothing beside, each of
+its type; and the sums that have to hold between its parts.
+
+schema_problems and total_problems return a line for each thing that is wrong.
+"""
+
+import re
+
+KINDS = ("heap", "mmap", "device", "pinned", "managed", "python")
+REASONS = ("exit", "_exit", "signal", "crash", "snapshot", "detach", "exec", "killed")
+
+
+class Type:
+    """A named predicate over JSON values."""
+
+    def __init__(self, name, accepts):
+        self.name = name
+        self.accepts = accepts
+
+
+def is_count(value):
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def one_of(*words):
+    return Type(f"one of {words}", lambda value: value in words)
+
+
+def nullable(inner):
+    return Type(f"{inner.name} or null", lambda value: value is None or inner.accepts(value))
+
+
+COUNT = Type("a whole number from 0", is_count)
+WHOLE = Type("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool))
+NUMBER = Type("a number", is_number)
+SECONDS = Type("seconds from 0", lambda value: is_number(value) and value >= 0)
+TEXT = Type("a text", lambda value: isinstance(value, str))
+FLAG = Type("true or false", lambda value: isinstance(value, bool))
+PATH = Type("an absolute path", lambda value: isinstance(value, str) and value.startswith("/"))
+MOMENT = Type(
+    "a UTC time", lambda value: isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", value)
+)
+SIGNAL = Type("a signal's name", lambda value: isinstance(value, str) and re.fullmatch(r"SIG[A-Z0-9+]+", value))
+POWER = Type("a power of two from 8", lambda value: is_count(value) and value >= 8 and value & (value - 1) == 0)
+KIND = one_of(*KINDS)
+
+NATIVE_FRAME = {
+    "function": nullable(TEXT),
+    "file": nullable(TEXT),
+    "line": nullable(COUNT),
+    "column": nullable(COUNT),
+    "module": nullable(TEXT),
+    "offset": nullable(COUNT),
+}
+PYTHON_FRAME = {"function": nullable(TEXT), "file": nullable(TEXT), "line": nullable(COUNT)}
+FRAME = "frame"  # either, with or without "lang"
+HELD_BY = nullable(
+    Type("a list of texts", lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value))
+)
+VERDICT = {
+    "verdict": one_of("pass", "fail", "n/a"),
+    "why": TEXT,
+    "slope_bytes_per_s": nullable(NUMBER),
+    "projected_bytes": nullable(WHOLE),
+    "window": nullable(
+        Type(
+            "a span of two moments",
+            lambda value: isinstance(value, list)
+            and len(value) == 2
+            and all(map(is_number, value))
+            and value[0] <= value[1],
+        )
+    ),
+}
+STACKED = {"kind": KIND, "site": FRAME, "stack": [FRAME]}
+REPORT = {
+    "schema": one_of("heaptide-report/1"),
+    "pid": COUNT,
+    "ppid": COUNT,
+    "exe": PATH,
+    "argv": [TEXT],
+    "main": FLAG,
+    "quiet": FLAG,
+    "reason": one_of(*REASONS),
+    "signal": nullable(SIGNAL),
+    "label": nullable(TEXT),
+    "attached": FLAG,
+    "rank": nullable(COUNT),
+    "started": MOMENT,
+    "seconds": SECONDS,
+    "summary": {
+        "allocations": COUNT,
+        "frees": COUNT,
+        "temporaries": COUNT,
+        "peak_bytes": COUNT,
+        "peak_seconds": nullable(SECONDS),
+        "live_bytes": COUNT,
+        "peak_rss_bytes": nullable(COUNT),
+        "leaked_direct_bytes": COUNT,
+        "leaked_indirect_bytes": COUNT,
+        "leaked_blocks": COUNT,
+        "by_kind": "by_kind",
+    },
+    "leaks": [{**STACKED, "direct_bytes": COUNT, "indirect_bytes": COUNT, "blocks": COUNT, "suppressed": FLAG}],
+    "growth": {
+        "cpu": VERDICT,
+        "device": VERDICT,
+        "sites": [{**STACKED, "bytes_per_s": NUMBER, "live_bytes": COUNT}],
+    },
+    "peak": [{**STACKED, "bytes": COUNT, "blocks": COUNT, "held_by": HELD_BY}],
+    "hotspots": [{**STACKED, "allocations": COUNT, "allocated_bytes": COUNT}],
+    "temporaries": [{**STACKED, "temporaries": COUNT}],
+    "sizes": [{"up_to": POWER, "allocations": COUNT, "bytes": COUNT}],
+    "python": [
+        {
+            "live_bytes": COUNT,
+            "live_blocks": COUNT,
+            "peak_bytes": nullable(COUNT),
+            "allocations": COUNT,
+            "leaked": FLAG,
+            "site": FRAME,
+            "stack": [FRAME],
+            "held_by": HELD_BY,
+        }
+    ],
+    "gpu": {
+        "devices": [{"device": COUNT, "name": nullable(TEXT), "peak_bytes": COUNT, "live_bytes": COUNT}],
+        "streams": [
+            {
+                "device": COUNT,
+                "stream": TEXT,
+                "name": nullable(TEXT),
+                "peak_bytes": COUNT,
+                "live_bytes": COUNT,
+                "allocations": COUNT,
+            }
+        ],
+        "tensors": [
+            {
+                "bytes": COUNT,
+                "device": COUNT,
+                "shape": [COUNT],
+                "dtype": nullable(TEXT),
+                "held_by": HELD_BY,
+                "site": FRAME,
+            }
+        ],
+        "fragmentation": {
+            "in_use_bytes": nullable(COUNT),
+            "live_bytes": nullable(COUNT),
+            "pool_reserved_bytes": nullable(COUNT),
+        },
+    },
+    "timeline": {
+        "seconds": [SECONDS],
+        "cpu": [COUNT],
+        "device": [COUNT],
+        "pinned": [COUNT],
+        "rss": [nullable(COUNT)],
+        "sites": [{"site": FRAME, "kind": KIND, "bytes": [COUNT]}],
+        "streams": "any list",
+    },
+    "threads": [{"tid": nullable(COUNT), "name": nullable(TEXT), "allocations": COUNT}],
+    "notes": [TEXT],
+}
+KIND_ROW = {"live_bytes": COUNT, "peak_bytes": COUNT, "allocations": COUNT, "allocated_bytes": COUNT}
+# A report without GPU or without samples may say so with null.
+MAY_BE_NULL = {"gpu", "gpu.fragmentation", "timeline"}
+
+
+def schema_problems(report):
+    """What in one report is not by the schema. `estimated` belongs there only when it is true."""
+    wrong = []
+    shown = dict(report) if isinstance(report, dict) else report
+    if isinstance(shown, dict) and shown.get("estimated") is True:
+        del shown["estimated"]
+    _check(shown, REPORT, "", wrong)
+    return wrong
+
+
+def _check(value, shape, path, wrong):
+    if value is None and path in MAY_BE_NULL:
+        return
+    if isinstance(shape, Type):
+        if not shape.accepts(value):
+            wrong.append(f"{path}: {value!r} is not {shape.name}")
+    elif isinstance(shape, dict):
+        _check_object(value, shape, path, wrong)
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            wrong.append(f"{path}: {value!r} is no list")
+            return
+        for index, item in enumerate(value):
+            _check(item, shape[0], f"{path}[{index}]", wrong)
+        if path.endswith("stack"):
+            _check_stack(value, path, wrong)
+    elif shape == FRAME:
+        _check_frame(value, path, wrong)
+    elif shape == "by_kind":
+        _check_kinds(value, path, wrong)
+    elif shape == "any list" and not isinstance(value, list):
+        wrong.append(f"{path}: {value!r} is no list")
+
+
+def _check_object(value, shape, path, wrong):
+    if not isinstance(value, dict):
+        wrong.append(f"{path}: {value!r} is no object")
+        return
+    for key in sorted(set(shape) - set(value)):
+        wrong.append(f"{path}: key {key!r} is missing")
+    for key in sorted(set(value) - set(shape)):
+        wrong.append(f"{path}: key {key!r} is not in the schema")
+    for key in set(shape) & set(value):
+        _check(value[key], shape[key], f"{path}.{key}".lstrip("."), wrong)
+
+
+def _check_kinds(value, path, wrong):
+    if not isinstance(value, dict):
+        wrong.append(f"{path}: {value!r} is no object")
+        return
+    for kind in ("heap", "mmap"):
+        if kind not in value:
+            wrong.append(f"{path}: kind {kind!r} is missing")
+    for kind, row in value.items():
+        if kind not in KINDS:
+            wrong.append(f"{path}: kind {kind!r} is not in the schema")
+        _check_object(row, KIND_ROW, f"{path}.{kind}", wrong)
+
+
+def _check_frame(value, path, wrong):
+    if not isinstance(value, dict):
+        wrong.append(f"{path}: {value!r} is no frame")
+        return
+    frame = dict(value)
+    language = frame.pop("lang", "native" if "module" in frame else "python")
+    if language not in ("native", "python", "jit"):
+        wrong.append(f"{path}.lang: {language!r}")
+    _check_object(frame, PYTHON_FRAME if language == "python" else NATIVE_FRAME, path, wrong)
+
+
+def _check_stack(stack, path, wrong):
+    frames = [frame for frame in stack if isinstance(frame, dict)]
+    if len({"module" in frame for frame in frames}) > 1 and any("lang" not in frame for frame in frames):
+        wrong.append(f"{path}: native and Python frames together, and not each says its lang")
+    if any(frame.get("function") == "[truncated]" for frame in frames[:-1]):
+        wrong.append(f"{path}: [truncated] inside the stack")
+
+
+def total_problems(report):
+    """The sums that have to hold in a report printed with every row (--top beyond all counts). Lists that hold only
+    a part of the process's memory (under --py, with a sample) are left out."""
+    wrong = []
+
+    def equal(name, found, wanted):
+        if found != wanted:
+            wrong.append(f"{name}: {found} is not {wanted}")
+
+    summary, kinds = report["summary"], report["summary"]["by_kind"].values()
+    for key in ("allocations", "live_bytes"):
+        equal(f"sum of by_kind {key}", sum(kind[key] for kind in kinds), summary[key])
+    equal("sum of sizes", sum(row["allocations"] for row in report["sizes"]), summary["allocations"])
+    equal("bytes of sizes", sum(row["bytes"] for row in report["sizes"]), sum(kind["allocated_bytes"] for kind in kinds))
+    leaks = [row for row in report["leaks"] if not row["suppressed"]]
+    for key in ("direct_bytes", "indirect_bytes", "blocks"):
+        equal(f"sum of leaks {key}", sum(row[key] for row in leaks), summary[f"leaked_{key}"])
+    if summary["peak_bytes"] < summary["live_bytes"]:
+        wrong.append(f"peak {summary['peak_bytes']} is under live {summary['live_bytes']}")
+    if summary["frees"] > summary["allocations"]:
+        wrong.append(f"{summary['frees']} frees of {summary['allocations']} allocations")
+    if not report["python"]:
+        equal("sum of hotspots", sum(row["allocations"] for row in report["hotspots"]), summary["allocations"])
+        equal("sum of peak", sum(row["bytes"] for row in report["peak"]), summary["peak_bytes"])
+        found = sum(row["temporaries"] for row in report["temporaries"])
+        equal("sum of temporaries", found, summary["temporaries"])
+    if timeline := report["timeline"]:
+        lengths = {key: len(timeline[key]) for key in ("seconds", "cpu", "device", "pinned", "rss")}
+        lengths |= {f"sites[{index}]": len(row["bytes"]) for index, row in enumerate(timeline["sites"])}
+        if len(set(lengths.values())) != 1:
+            wrong.append(f"timeline: columns of different lengths {lengths}")
+        if timeline["seconds"] != sorted(timeline["seconds"]):
+            wrong.append("timeline: seconds go back")
+    return wrong

@@ -1,0 +1,59 @@
+"""Cases D: the leak scan."""
+
+from pathlib import Path
+
+import pytest
+
+from heaptide_run import beside
+from test_cases_start import leaked, sound_report
+
+
+def test_46_stopping_the_world_is_refused(case, out):
+    report = sound_report(beside([case("nosys.c")], out=out))
+    assert leaked(report) == {("nosys.c", 20): (1000, 1)}
+    assert report["summary"]["live_bytes"] == 3000
+
+
+@pytest.mark.parametrize("round_number", range(5))
+def test_47_loader_lock_is_held(round_number, case, out):
+    run = beside([case("dl_lock.c", flags=("-pthread", "-ldl"))], out=out)
+    assert run.status == 0 and list(out.glob("*.bin"))
+
+
+def test_48_closed_pages_inside_blocks(case, out):
+    report = sound_report(beside([case("protnone.c")], out=out))
+    amounts = [row["direct_bytes"] + row["indirect_bytes"] for row in report["leaks"] if row["kind"] == "heap"]
+    assert 777 not in amounts, "reachable through a readable page of a partly closed block"
+    assert amounts == [888] or (amounts == [] and report["notes"]), (amounts, report["notes"])
+
+
+@pytest.mark.parametrize("round_number", range(20))
+def test_50_threads_half_born(round_number, case, out):
+    report = beside([case("thread_birth.c", flags=("-pthread",))], out=out).report()
+    assert leaked(report) == {}
+
+
+def test_52_plugins_that_are_gone(case, out):
+    libraries = {f"libp{letter}.so": [f"-DPLUG=leak_from_{letter}"] for letter in "ab"}
+    program = case("plugin_gone.c", flags=("-ldl",), libraries=libraries)
+    report = sound_report(beside([program], out=out, cwd=program.parent))
+    found = {
+        row["site"]["function"]: (row["direct_bytes"], Path(row["site"]["module"]).name) for row in report["leaks"]
+    }
+    assert found == {"leak_from_a": (1111, "libpa.so"), "leak_from_b": (2222, "libpb.so")}
+
+
+def test_55_library_residue(case, out):
+    run = beside([case("residue.cc")], out=out)
+    assert run.stdout == b"1\n"
+    report = run.report()
+    assert leaked(report) == {}
+
+
+def test_55_residue_is_not_hidden_for_good(case, out):
+    """Without the built-in suppressions everything that is suppressed is shown as a leak."""
+    run = beside([case("residue.cc")], out=out)
+    suppressed = [row for row in run.report()["leaks"] if row["suppressed"]]
+    shown = run.report("--no-builtin-suppressions")
+    assert not [row for row in shown["leaks"] if row["suppressed"]]
+    assert len(shown["leaks"]) >= len(suppressed)
