@@ -4,6 +4,7 @@
 
 #include "../native/core.h"
 #include "../native/live.h"
+#include "arenas.h"
 #include "interpreter_life.h"
 #include "object_count.h"
 #include "object_map.h"
@@ -56,6 +57,7 @@ HT_INLINE void *attached_state(void) {
 
 static void record_small(struct thread *thread, void *state, void *block, size_t size_bytes) {
   bool full = false;
+  ht_called(thread, (uintptr_t)block, size_bytes);
   uint32_t pair = pair_running(state, size_bytes);
   uint32_t stale = pair ? object_map_put((uintptr_t)block, pair, size_bytes, &full) : 0;
   if (unlikely(!pair || full)) {
@@ -67,23 +69,17 @@ static void record_small(struct thread *thread, void *state, void *block, size_t
 }
 
 static HT_NOINLINE void record_big(struct thread *thread, void *state, void *block, size_t size_bytes) {
-  thread->in_hook = 1;
   line_id line = line_running(state);
-  thread->in_hook = 0;
   if (line.value) ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
   else thread_unseen_calls++;
 }
 
 HT_INLINE void record(struct thread *thread, const struct domain *domain, void *state, void *block, size_t size_bytes) {
   if (unlikely(hook_python_ended)) return;
-  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX)) {
-    record_big(thread, state, block, size_bytes);
-  } else {
-    thread->in_hook = 1;
-    record_small(thread, state, block, size_bytes);
-    thread->in_hook = 0;
-  }
-  thread->last_block = (uintptr_t)block;
+  ht_hook_begin(thread);
+  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX)) record_big(thread, state, block, size_bytes);
+  else record_small(thread, state, block, size_bytes);
+  ht_hook_end(thread);
 }
 
 // A block that goes after the end: forgotten without a trace in the counters.
@@ -104,10 +100,10 @@ HT_INLINE void forget(struct thread *thread, const struct domain *domain, void *
     ht_free(thread, block);
     return;
   }
-  thread->in_hook = 1;
+  ht_hook_begin(thread);
   pair_free(&thread->count, pair, thread->last_block == (uintptr_t)block);
-  thread->in_hook = 0;
-  thread->last_block = 0;
+  ht_called(thread, 0, 0);
+  ht_hook_end(thread);
 }
 
 // ---- realloc: the old record is taken out first and put back when the call failed
@@ -134,11 +130,11 @@ static void put_back(const struct taken *taken, void *old) {
 static void count_taken(struct thread *thread, const struct taken *taken) {
   if (hook_python_ended) return;
   site_id site = taken->block.site;
-  thread->in_hook = 1;
+  ht_hook_begin(thread);
   if (taken->pair) pair_free(&thread->count, taken->pair, false);
   else if (site.value && !site_is_inherited(site))
     count_free(&thread->count, site, site_at(site)->kind, taken->block.size_bytes, false);
-  thread->in_hook = 0;
+  ht_hook_end(thread);
 }
 
 // ---- the hooks
@@ -198,6 +194,16 @@ static void hook_free(void *context, void *block) {
   thread->suspended = 0;
 }
 
+// ---- native blocks of Python code
+
+static uint32_t native_frame(void) {
+  if (unlikely(interpreter_starting)) interpreter_look();
+  void *state = hook_python_ended ? NULL : attached_state();
+  if (!state) return 0;
+  line_id line = line_running(state);
+  return line.value && line_table[line.value].code ? line_table[line.value].frame : 0;
+}
+
 // ---- putting them in
 
 static bool is_in(int domain) {
@@ -220,6 +226,8 @@ void hook_python_install(bool all) {
   for (int domain = 0; domain < PYTHON_DOMAINS; domain++)
     if (!is_in(domain)) put_in(&domains[installs][domain], domain), missing = true;
   installs += missing;
+  arenas_install();
+  ht_set_frame_source(native_frame);
 }
 
 void hook_python_end(void) { hook_python_ended = true; }

@@ -1,7 +1,5 @@
 // Where Python's hooks start: a constructor, after native's own.
 
-#include <pthread.h>
-
 #include "../native/core.h"
 #include "../native/session.h"
 #include "hook_python.h"
@@ -28,7 +26,7 @@ static void fork_child(void) {
 static void start(void) {
   object_map_init(python.minor == 9 ? POOL_BITS_3_9 : POOL_BITS);
   ht_add_report_hook(python_report_fold);
-  pthread_atfork(NULL, NULL, fork_child);
+  ht_add_fork_hook(fork_child);
   hook_python_install(true);
 }
 
