@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 
 #include "../native/core.h"
+#include "../native/lock.h"
 #include "../native/ranges.h"
 #include "frame_layout.h"
+#include "object_map.h"
 #include "running_frame.h"
 
 static struct python_arena_allocator below;
@@ -29,6 +31,7 @@ static void arena_free(void *context, void *arena, size_t bytes) {
   uint8_t suspended = thread ? thread->suspended : 0;
   if (thread) {
     ht_unmap(thread, (uintptr_t)arena, bytes);
+    object_map_forget((uintptr_t)arena, bytes);
     thread->suspended = 1;
     __atomic_sub_fetch(&mapped_bytes, bytes, __ATOMIC_RELAXED);
   }
@@ -43,6 +46,14 @@ void arenas_install(void) {
   below = now;
   now = (struct python_arena_allocator){NULL, arena_alloc, arena_free};
   python.PyObject_SetArenaAllocator(&now);
+}
+
+bool arenas_contain(uintptr_t address) {
+  lock_take(range_lock());
+  const struct range *range = range_find(address);
+  bool contains = range && range->flags & RANGE_ARENA;
+  lock_drop(range_lock());
+  return contains;
 }
 
 uint64_t arenas_free_bytes(uint64_t small_live_bytes) {

@@ -8,6 +8,9 @@
 // Wraps the arena allocator that is set.
 void arenas_install(void);
 
+// Whether `address` lies in an arena.
+bool arenas_contain(uintptr_t address);
+
 // Mapped bytes that no small object (`small_live_bytes` of them) takes.
 uint64_t arenas_free_bytes(uint64_t small_live_bytes);
 

@@ -1,7 +1,5 @@
 #include "hook_python.h"
 
-#include <pthread.h>
-
 #include "../native/core.h"
 #include "../native/live.h"
 #include "arenas.h"
@@ -44,34 +42,25 @@ HT_INLINE void *below_realloc(struct thread *thread, const struct domain *domain
   return block;
 }
 
-// The thread state of a caller that holds the GIL. The RAW domain may be used without; up to 3.11 the current thread
-// state is the runtime's, whichever thread asks.
-HT_INLINE void *attached_state(void) {
-  void *state = python.thread_state();
-  if (!state || python.minor >= 12) return state;
-  unsigned long owner = *(unsigned long *)((char *)state + frame_layout.tstate_thread_id);
-  return owner == (unsigned long)pthread_self() ? state : NULL;
-}
-
 // ---- recording
-
-static void record_small(struct thread *thread, void *state, void *block, size_t size_bytes) {
-  bool full = false;
-  ht_called(thread, (uintptr_t)block, size_bytes);
-  uint32_t pair = pair_running(state, size_bytes);
-  uint32_t stale = pair ? object_map_put((uintptr_t)block, pair, size_bytes, &full) : 0;
-  if (unlikely(!pair || full)) {
-    thread_unseen_calls++;
-    return;
-  }
-  if (unlikely(stale)) pair_free(&thread->count, stale, false);
-  pair_alloc(&thread->count, pair);
-}
 
 static HT_NOINLINE void record_big(struct thread *thread, void *state, void *block, size_t size_bytes) {
   line_id line = line_running(state);
   if (line.value) ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
   else thread_unseen_calls++;
+}
+
+HT_INLINE void record_small(struct thread *thread, void *state, void *block, size_t size_bytes) {
+  bool refused = false;
+  uint32_t pair = pair_running(state, size_bytes);
+  uint32_t stale = pair ? object_map_put((uintptr_t)block, pair, size_bytes, &refused) : 0;
+  if (unlikely(!pair || refused)) {
+    record_big(thread, state, block, size_bytes);
+    return;
+  }
+  ht_called(thread, (uintptr_t)block, size_bytes);
+  if (unlikely(stale)) pair_free(&thread->count, stale, false);
+  pair_alloc(&thread->count, pair);
 }
 
 HT_INLINE void record(struct thread *thread, const struct domain *domain, void *state, void *block, size_t size_bytes) {
@@ -122,8 +111,8 @@ static struct taken take(const struct domain *domain, void *old) {
 }
 
 static void put_back(const struct taken *taken, void *old) {
-  bool full;
-  if (taken->pair) object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &full);
+  bool refused;
+  if (taken->pair) object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
   else if (taken->block.site.value) live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
 }
 
@@ -144,7 +133,7 @@ HT_INLINE struct thread *recorded_thread(const struct domain *domain, void **sta
   struct thread *thread = thread_self();
   if (unlikely(!thread || thread_busy(thread))) return NULL;
   if (unlikely(interpreter_starting)) interpreter_look();
-  *state = domain->is_raw ? attached_state() : python.thread_state();
+  *state = domain->is_raw ? python_thread_state() : python.thread_state();
   return domain->is_raw && !*state ? NULL : thread;
 }
 
@@ -198,7 +187,7 @@ static void hook_free(void *context, void *block) {
 
 static uint32_t native_frame(void) {
   if (unlikely(interpreter_starting)) interpreter_look();
-  void *state = hook_python_ended ? NULL : attached_state();
+  void *state = hook_python_ended ? NULL : python_thread_state();
   if (!state) return 0;
   line_id line = line_running(state);
   return line.value && line_table[line.value].code ? line_table[line.value].frame : 0;

@@ -1,6 +1,7 @@
 #include "object_map.h"
 
 #include "../native/sys.h"
+#include "arenas.h"
 
 #define SHIFT_MIN 4 // blocks are aligned to 16 bytes
 #define SHIFT_MAX 9
@@ -80,10 +81,11 @@ static bool same_start(uint32_t value, uintptr_t start, uint32_t shift) {
   return shift == SHIFT_MIN || (value & ((1u << OBJECT_START_BITS) - 1)) == object_start_bits(start);
 }
 
-uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes, bool *full) {
+uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused) {
   uint64_t *descriptor = descriptor_make(start);
-  *full = true;
-  if (!descriptor || (!*descriptor && !page_make(descriptor, shift_for(size_bytes)))) return 0;
+  *refused = true;
+  if (!descriptor) return 0;
+  if (!*descriptor && (!arenas_contain(start) || !page_make(descriptor, shift_for(size_bytes)))) return 0;
   uint32_t *slot = object_slot(*descriptor, start);
   while (*slot && !same_start(*slot, start, descriptor_shift(*descriptor))) {
     if (!page_split(descriptor)) return 0;
@@ -91,8 +93,17 @@ uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes
   }
   uint32_t stale = *slot >> OBJECT_START_BITS;
   *slot = pair << OBJECT_START_BITS | object_start_bits(start);
-  *full = false;
+  *refused = false;
   return stale;
+}
+
+void object_map_forget(uintptr_t start, size_t bytes) {
+  for (uintptr_t at = start; at < start + bytes; at += 1ul << object_page_bits) {
+    uint64_t *descriptor = object_descriptor(at);
+    if (!descriptor || !*descriptor) continue;
+    slots_give_back(descriptor_slots(*descriptor), descriptor_shift(*descriptor));
+    *descriptor = 0;
+  }
 }
 
 // ---- for the leak scan
@@ -110,15 +121,10 @@ static long page_last_before(uint64_t descriptor, size_t offset, uint32_t *pair)
 }
 
 uintptr_t object_map_find(uintptr_t address, uint32_t *pair) {
-  size_t page_bytes = (size_t)1 << object_page_bits;
-  uintptr_t page = address & ~(page_bytes - 1);
+  uintptr_t page = address & ~((1ul << object_page_bits) - 1);
   const uint64_t *descriptor = object_descriptor(address);
   long offset = descriptor && *descriptor ? page_last_before(*descriptor, address - page, pair) : -1;
-  if (offset >= 0) return page + (size_t)offset;
-  if (address - page >= OBJECT_BYTES_MAX || page < page_bytes) return 0;
-  descriptor = object_descriptor(page - page_bytes); // malloc's blocks cross pages, pymalloc's do not
-  offset = descriptor && *descriptor ? page_last_before(*descriptor, page_bytes - 1, pair) : -1;
-  return offset >= 0 ? page - page_bytes + (size_t)offset : 0;
+  return offset >= 0 ? page + (size_t)offset : 0;
 }
 
 static bool page_each(uintptr_t page, uint64_t descriptor, bool (*visit)(uintptr_t, uint32_t, void *), void *context) {

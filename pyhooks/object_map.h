@@ -8,7 +8,9 @@
 // later splits the page anew. A slot holds the id of the block's (line, size) pair and address bits 4 to 8, which
 // tell where in the slot the block starts. The widest slot is 512 bytes, so five bits are enough.
 //
-// Changed only by threads with the GIL, or under object_lock.
+// Only blocks in arenas are kept here; with PYTHONMALLOC=malloc there are none.
+//
+// Changed only by threads with the GIL.
 #ifndef HT_OBJECT_MAP_H
 #define HT_OBJECT_MAP_H
 
@@ -45,10 +47,11 @@ HT_INLINE uint32_t *object_slot(uint64_t descriptor, uintptr_t address) {
 HT_INLINE uint32_t object_start_bits(uintptr_t address) { return (uint32_t)(address >> 4) & ((1u << OBJECT_START_BITS) - 1); }
 
 // Remembers the block of `size_bytes` (1 to OBJECT_BYTES_MAX; 0 counts as 1) at `start`. Returns the pair of a block
-// that was still noted there (its free was never seen), 0: none. `*full` is set when there is no memory for a slot.
-uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes, bool *full);
+// that was still noted there (its free was never seen), 0: none. `*refused` is set when the block is not in an arena
+// or there is no memory for a slot.
+uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused);
 
-HT_INLINE uint32_t object_map_put(uintptr_t start, uint32_t pair, size_t size_bytes, bool *full) {
+HT_INLINE uint32_t object_map_put(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused) {
   uint64_t *descriptor = object_descriptor(start);
   if (likely(descriptor && *descriptor)) {
     uint32_t *slot = object_slot(*descriptor, start);
@@ -57,7 +60,7 @@ HT_INLINE uint32_t object_map_put(uintptr_t start, uint32_t pair, size_t size_by
       return 0;
     }
   }
-  return object_map_put_slowly(start, pair, size_bytes, full);
+  return object_map_put_slowly(start, pair, size_bytes, refused);
 }
 
 // Forgets the block that starts at `start`; its pair, 0: none known.
@@ -70,8 +73,11 @@ HT_INLINE uint32_t object_map_take(uintptr_t start) {
   return value >> OBJECT_START_BITS;
 }
 
-// The last block that starts at or before `address` in its page and those that a block could reach in from; its
-// start, 0: none. Whether `address` still lies in it, the caller knows from the pair's size.
+// An arena goes: its pages hold no blocks any more.
+void object_map_forget(uintptr_t start, size_t bytes);
+
+// The last block that starts at or before `address` in its page; its start, 0: none. Whether `address` still lies in
+// it, the caller knows from the pair's size.
 uintptr_t object_map_find(uintptr_t address, uint32_t *pair);
 // Each block in address order, until `visit` returns false.
 void object_map_each(bool (*visit)(uintptr_t start, uint32_t pair, void *context), void *context);

@@ -37,15 +37,21 @@ static bool version_fits(void) {
   return python.minor >= MINOR_FIRST && python.minor <= MINOR_LAST;
 }
 
+static void objects_find(void) {
+  static const char *const weak_types[] = {"_PyWeakref_RefType", "_PyWeakref_ProxyType", "_PyWeakref_CallableProxyType"};
+  for (int i = 0; i < 3; i++) python.weak_types[i] = dlsym(RTLD_DEFAULT, weak_types[i]);
+  python.code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
+  python.runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+  python.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
+}
+
 enum python_found python_api_find(void) {
   if (!dlsym(RTLD_DEFAULT, "PyMem_SetAllocator")) return PYTHON_ABSENT;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
     if (!symbol_find(&symbols[i])) return PYTHON_UNSUPPORTED;
   python.thread_state = python.PyThreadState_GetUnchecked; // its name since 3.13
   if (!python.thread_state) python.thread_state = python._PyThreadState_UncheckedGet;
-  python.code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
-  python.runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
-  python.none = dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
+  objects_find();
   if (!python.thread_state || !python.code_type || !python.none || !version_fits()) return PYTHON_UNSUPPORTED;
   return PYTHON_FOUND;
 }

@@ -37,6 +37,7 @@ struct python_api {
   void *code_type;    // &PyCode_Type
   void *runtime;      // &_PyRuntime; NULL: not exported
   void *none;         // Py_None
+  void *weak_types[3];// of weak references and their proxies
 #include "python_api.def"
 };
 #undef PYTHON

@@ -3,6 +3,8 @@
 #ifndef HT_RUNNING_FRAME_H
 #define HT_RUNNING_FRAME_H
 
+#include <pthread.h>
+
 #include "frame_layout.h"
 #include "python_api.h"
 
@@ -21,6 +23,15 @@ HT_INLINE void *field_pointer(const void *base, uint16_t offset) { return *(void
 HT_INLINE bool frame_is_shim(const char *frame) {
   return frame_layout.frame_owner != FRAME_LAYOUT_NONE &&
          (uint8_t)frame[frame_layout.frame_owner] >= frame_layout.owner_shim;
+}
+
+// The calling thread's PyThreadState if it holds the GIL, else NULL. Up to 3.11 the current thread state is the
+// runtime's, whichever thread asks.
+HT_INLINE void *python_thread_state(void) {
+  void *state = python.thread_state();
+  if (!state || python.minor >= 12) return state;
+  unsigned long owner = *(const unsigned long *)((const char *)state + frame_layout.tstate_thread_id);
+  return owner == (unsigned long)pthread_self() ? state : NULL;
 }
 
 // The innermost frame of Python code, NULL: none.
