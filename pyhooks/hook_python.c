@@ -71,24 +71,13 @@ HT_INLINE void record(struct thread *thread, const struct domain *domain, void *
   ht_hook_end(thread);
 }
 
-// A block that goes after the end: forgotten without a trace in the counters.
-static void forget_silently(struct thread *thread, void *block) {
-  struct block taken;
-  if (object_map_take((uintptr_t)block) || !live_peek((uintptr_t)block, &taken)) return;
-  if (site_at(taken.site)->kind == HT_KIND_PYTHON) live_take((uintptr_t)block, &taken);
-  else ht_free(thread, block);
-}
-
 HT_INLINE void forget(struct thread *thread, const struct domain *domain, void *block) {
-  if (unlikely(hook_python_ended)) {
-    forget_silently(thread, block);
-    return;
-  }
   uint32_t pair = domain->is_raw ? 0 : object_map_take((uintptr_t)block);
   if (unlikely(!pair)) {
     ht_free(thread, block);
     return;
   }
+  if (unlikely(hook_python_ended)) return;
   ht_hook_begin(thread);
   pair_free(&thread->count, pair, thread->last_block == (uintptr_t)block);
   ht_called(thread, 0, 0);

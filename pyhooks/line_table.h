@@ -23,8 +23,9 @@ extern uint32_t line_count; // [1, line_count)
 // The line that `frame` is at. The caller holds the GIL.
 line_id line_of(struct running_frame frame);
 
-// Gives back the code objects that the table keeps alive (so that no other can take the address of one that is
-// known). Nothing may be looked up afterwards. The caller holds the GIL and is not in a hook.
+// Gives back the code objects that the table keeps alive, so that no other can take the address of one that is known.
+// The lines stay for who has their ids; what is looked up later makes new ones. The caller holds the GIL, is not in a
+// hook, and its frees are recorded: code objects that nobody else wants go here.
 void line_table_release(void);
 
 // In the fork child: forgets all, since the sites were the parent's.

@@ -64,9 +64,13 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   return key->value;
 }
 
-void pair_fork_child(void) {
-  pair_inherited = pair_count;
+void key_forget(void) {
   memset(key_cache, 0, sizeof key_cache);
   if (keys) memset(keys, 0, keys_capacity * sizeof *keys);
   keys_used = 0;
+}
+
+void pair_fork_child(void) {
+  pair_inherited = pair_count;
+  key_forget();
 }

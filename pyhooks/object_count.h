@@ -76,6 +76,9 @@ HT_INLINE void pair_free(struct count *count, uint32_t id, bool temporary) {
   pair->temporaries += temporary;
 }
 
+// Forgets which instruction has which pair: what is looked up later makes new ones.
+void key_forget(void);
+
 void pair_fork_child(void);
 
 #endif

@@ -21,11 +21,10 @@ static uintptr_t readable_pages[1024];
 
 // What could be read once can be read again while the world is parked.
 static bool readable(uintptr_t address) {
+  if (address < 4096 || address & 7 || address >> OBJECT_ADDRESS_BITS) return false;
   uintptr_t page = address >> 12, *known = &readable_pages[page % (sizeof readable_pages / sizeof *readable_pages)];
-  if (*known == page) return true;
-  if (address < 4096 || address & 7 || address >> OBJECT_ADDRESS_BITS || !sys_readable(address)) return false;
-  *known = page;
-  return true;
+  if (*known != page && sys_readable(address)) *known = page;
+  return *known == page;
 }
 
 static uintptr_t *word_at(uintptr_t address) { return (uintptr_t *)address; }
@@ -103,3 +102,5 @@ void object_links_show(void) {
   hidden = false;
   visit_all();
 }
+
+bool object_links_hidden(void) { return hidden; }

@@ -6,9 +6,13 @@
 #ifndef HT_OBJECT_LINKS_H
 #define HT_OBJECT_LINKS_H
 
+#include <stdbool.h>
+
 // Both: the world is parked. Hiding does nothing unless the calling thread holds the GIL: then a thread that could
 // not be parked might use the links.
 void object_links_hide(void);
 void object_links_show(void);
+// Whether they are hidden now.
+bool object_links_hidden(void);
 
 #endif

@@ -5,7 +5,6 @@
 #include "../native/core.h"
 #include "../native/sys.h"
 #include "arenas.h"
-#include "hook_python.h"
 #include "object_count.h"
 #include "object_links.h"
 #include "object_map.h"
@@ -14,14 +13,22 @@
 // Site 0 is below every process's own sites, which makes them roots as inherited blocks are.
 #define SITE_NONE ((site_id){0})
 
+// Leaks as they were when the interpreter ended; NULL: it did not yet.
+static struct scan_leak *kept;
+static uint32_t kept_count;
+
 static site_id site_of_pair(uint32_t pair) {
-  if (hook_python_ended || pair < pair_inherited) return SITE_NONE;
+  if (kept || pair < pair_inherited) return SITE_NONE;
   return line_table[pair_lines[pair].value].site;
 }
 
 static struct block block_of(uintptr_t start, uint32_t pair) {
   return (struct block){start, pair_table[pair].size_bytes, site_of_pair(pair)};
 }
+
+// Bits of the addresses that stand for a leak kept from before, see below.
+#define KEPT_BLOCK (1ul << 62)
+#define KEPT_INDIRECT (1ul << 61)
 
 // ---- marks: two bits for each 16 bytes, one reservation for each leaf of the object map
 
@@ -72,6 +79,7 @@ static bool scan_mark(uintptr_t start, int which) {
 }
 
 static bool scan_marked(uintptr_t start, int which) {
+  if (start & KEPT_BLOCK) return which == 1 && start & KEPT_INDIRECT;
   uint8_t bit, *place = mark_place(start, which, &bit);
   return place && *place & bit;
 }
@@ -101,15 +109,37 @@ static bool visit_object(uintptr_t start, uint32_t pair, void *context) {
   return visit->visit(&block, visit->context);
 }
 
-static void scan_each(bool (*visit)(const struct block *, void *), void *context) {
-  object_map_each(visit_object, &(struct visit){visit, context});
+// ---- leaks that were kept. The scan is told of blocks that have their number, their bytes
+// and their site; their addresses are no memory.
+
+void object_scan_keep(const struct scan_result *result) {
+  kept = sys_map((result->leak_count + 1) * sizeof *kept);
+  for (uint32_t i = 0; kept && i < result->leak_count; i++)
+    if (site_at(result->leaks[i].site)->kind == HT_KIND_PYTHON) kept[kept_count++] = result->leaks[i];
 }
 
-// Links that are no references are hidden instead, see object_links.h.
-static size_t scan_skip(const struct block *block) {
-  (void)block;
-  return 0;
+static bool kept_each(site_id site, uint64_t bytes, uint64_t blocks, uintptr_t start, const struct visit *visit) {
+  for (uint64_t i = 0; i < blocks; i++) {
+    uint64_t size_bytes = i == 0 ? bytes - bytes / blocks * (blocks - 1) : bytes / blocks;
+    struct block block = {start | i, size_bytes, site};
+    if (!visit->visit(&block, visit->context)) return false;
+  }
+  return true;
 }
+
+static void scan_each(bool (*visit)(const struct block *, void *), void *context) {
+  struct visit each = {visit, context};
+  for (uint32_t i = 0; i < kept_count; i++) {
+    const struct scan_leak *leak = &kept[i];
+    if (!kept_each(leak->site, leak->direct_bytes, leak->direct_blocks, KEPT_BLOCK, &each) ||
+        !kept_each(leak->site, leak->indirect_bytes, leak->indirect_blocks, KEPT_BLOCK | KEPT_INDIRECT, &each))
+      return;
+  }
+  if (!kept && object_links_hidden()) object_map_each(visit_object, &each);
+}
+
+// Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read.
+static size_t scan_skip(const struct block *block) { return block->start & KEPT_BLOCK ? block->size_bytes : 0; }
 
 void object_scan_init(void) {
   static const struct block_source source = {scan_find,  scan_each, scan_mark, scan_marked,

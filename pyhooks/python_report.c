@@ -1,9 +1,14 @@
 #include "python_report.h"
 
-#include "../native/lock.h"
+#include "../native/live.h"
+#include "../native/modules.h"
+#include "../native/report.h"
+#include "../native/thread.h"
+#include "arenas.h"
 #include "growing.h"
 #include "hook_python.h"
 #include "object_count.h"
+#include "object_scan.h"
 
 // What the pairs of a line add up to.
 struct line_sum {
@@ -48,7 +53,7 @@ static void fold_line(struct site *site, struct fold *fold, const struct line_su
   *fold = (struct fold){*now, count_epoch};
 }
 
-void python_report_fold(void) {
+static void lines_fold(void) {
   if (!growing_reserve((void **)&folds, &folds_capacity, line_count, sizeof *folds)) return;
   struct line_sum *sums = sys_map(line_count * sizeof *sums);
   if (!sums) return;
@@ -57,13 +62,72 @@ void python_report_fold(void) {
   sys_unmap(sums, line_count * sizeof *sums);
 }
 
+static void arenas_fold(void) {
+  uint64_t live_bytes = 0;
+  for (uint32_t id = 1; id < pair_count; id++) live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
+  report_python_arenas_set(arenas_free_bytes(live_bytes));
+}
+
+// Code objects that only the line table keeps alive must not be taken for the program's leaks.
+static void code_release(struct thread *thread) {
+  uint8_t suspended = thread->suspended;
+  thread->suspended = 0;
+  key_forget();
+  line_table_release();
+  thread->suspended = suspended;
+}
+
+void python_report_fold(void) {
+  struct thread *thread = thread_self();
+  if (!hook_python_ended && thread && !thread->in_hook && python_thread_state()) code_release(thread);
+  lines_fold();
+  if (!hook_python_ended) arenas_fold();
+}
+
 void python_report_fork_child(void) {
   if (folds) memset(folds, 0, folds_capacity * sizeof *folds);
 }
 
-void python_report_final(void) {
-  line_table_release();
+// ---- the end of the interpreter
+
+// What the callers' frames hold is in their registers or on the stack above this frame.
+static HT_NOINLINE void scan_origin_take(struct scan_origin *origin) {
+  uintptr_t rbx, r12, r13, r14, r15;
+  __asm__ volatile("mov %%rbx, %0; mov %%r12, %1; mov %%r13, %2; mov %%r14, %3; mov %%r15, %4"
+                   : "=m"(rbx), "=m"(r12), "=m"(r13), "=m"(r14), "=m"(r15));
+  *origin = (struct scan_origin){(uintptr_t)__builtin_frame_address(0), {rbx, r12, r13, r14, r15}};
+}
+
+static void scan_final(struct thread *thread) {
+  struct scan_origin origin;
+  scan_origin_take(&origin);
+  thread->suspended = 1;
+  module_refresh();
+  struct scan_result result;
+  scan_run(&origin, &result);
+  object_scan_keep(&result);
+  scan_result_drop(&result);
+  thread->suspended = 0;
+}
+
+// What is left from here on is the interpreter's own business: blocks of the parent's, which are roots.
+static bool big_disown(const struct block *block, void *unused) {
+  (void)unused;
+  if (site_at(block->site)->kind != HT_KIND_PYTHON) return true;
+  live_side_put(block->start, block->size_bytes);
+  __atomic_store_n(live_entry(block->start), LIVE_SLACK_SIDE, __ATOMIC_RELEASE); // site 0
+  return true;
+}
+
+HT_NOINLINE void python_report_final(void) {
+  struct thread *thread = thread_self();
+  if (!thread) return;
+  code_release(thread);
   hook_python_end();
+  lines_fold();
+  arenas_fold();
+  scan_final(thread);
+  live_each(big_disown, NULL);
 }
 
 void python_report_note(const char *text) { (void)text; }
