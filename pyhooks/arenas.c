@@ -1,0 +1,107 @@
+#include "arenas.h"
+
+#include <sys/mman.h>
+
+#include "../native/core.h"
+#include "../native/lock.h"
+#include "../native/ranges.h"
+#include "frame_layout.h"
+#include "object_map.h"
+#include "running_frame.h"
+
+static struct python_arena_allocator below;
+static uint64_t mapped_bytes; // changed with the GIL; with several interpreters each has its own, hence atomically
+
+static void *arena_alloc(void *context, size_t bytes) {
+  (void)context;
+  struct thread *thread = thread_self();
+  uint8_t suspended = thread ? thread->suspended : 0;
+  if (thread) thread->suspended = 1;
+  void *arena = below.alloc(below.context, bytes);
+  if (!arena || !thread) return arena;
+  thread->suspended = suspended;
+  __atomic_add_fetch(&mapped_bytes, bytes, __ATOMIC_RELAXED);
+  ht_map(thread, (uintptr_t)arena, bytes, PROT_READ | PROT_WRITE, RANGE_ARENA, (struct hook_frame){0, 0});
+  return arena;
+}
+
+static void arena_free(void *context, void *arena, size_t bytes) {
+  (void)context;
+  struct thread *thread = thread_self();
+  uint8_t suspended = thread ? thread->suspended : 0;
+  if (thread) {
+    ht_unmap(thread, (uintptr_t)arena, bytes);
+    object_map_forget((uintptr_t)arena, bytes);
+    thread->suspended = 1;
+    __atomic_sub_fetch(&mapped_bytes, bytes, __ATOMIC_RELAXED);
+  }
+  below.free(below.context, arena, bytes);
+  if (thread) thread->suspended = suspended;
+}
+
+void arenas_install(void) {
+  struct python_arena_allocator now;
+  python.PyObject_GetArenaAllocator(&now);
+  if (now.alloc == arena_alloc) return;
+  below = now;
+  now = (struct python_arena_allocator){NULL, arena_alloc, arena_free};
+  python.PyObject_SetArenaAllocator(&now);
+}
+
+bool arenas_contain(uintptr_t address) {
+  lock_take(range_lock());
+  const struct range *range = range_find(address);
+  bool contains = range && range->flags & RANGE_ARENA;
+  lock_drop(range_lock());
+  return contains;
+}
+
+uint64_t arenas_free_bytes(uint64_t small_live_bytes) {
+  return mapped_bytes > small_live_bytes ? mapped_bytes - small_live_bytes : 0;
+}
+
+// ---- the frame stack: _PyStackChunk {previous, size, top, data[]}, Include/cpython/pystate.h. `top` counts words of
+// `data` and is written when the next chunk is begun; of the newest one PyThreadState.datastack_top (right after
+// datastack_chunk) tells.
+
+struct stack_chunk {
+  struct stack_chunk *previous;
+  size_t bytes, top;
+  void *data[];
+};
+
+static struct {
+  uintptr_t start, end, used_end;
+} chunks[ARENA_CHUNKS_MAX];
+static uint32_t chunk_count;
+
+static void chunks_add(const char *thread_state) {
+  const struct stack_chunk *chunk = field_pointer(thread_state, frame_layout.tstate_chunk);
+  uintptr_t used_end = (uintptr_t)field_pointer(thread_state, (uint16_t)(frame_layout.tstate_chunk + sizeof(void *)));
+  for (; chunk && chunk_count < ARENA_CHUNKS_MAX; chunk = chunk->previous) {
+    chunks[chunk_count].start = (uintptr_t)chunk;
+    chunks[chunk_count].end = (uintptr_t)chunk + chunk->bytes;
+    chunks[chunk_count++].used_end = used_end;
+    if (chunk->previous) used_end = (uintptr_t)&chunk->previous->data[chunk->previous->top];
+  }
+}
+
+bool arenas_scan_begin(void) {
+  chunk_count = 0;
+  struct python_thread_links *mine = python.thread_state(), *state;
+  if (frame_layout.tstate_chunk == FRAME_LAYOUT_NONE || !mine) return true;
+  for (state = mine; state; state = state->next) chunks_add((char *)state);
+  for (state = mine->previous; state; state = state->previous) chunks_add((char *)state);
+  return true;
+}
+
+bool arenas_chunk_find(uintptr_t address, uintptr_t *start, uintptr_t *end, uint32_t *index) {
+  for (uint32_t i = 0; i < chunk_count; i++) {
+    if (address < chunks[i].start || address >= chunks[i].end) continue;
+    *start = chunks[i].start;
+    *end = chunks[i].used_end;
+    *index = i;
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,211 @@
+#include "hook_python.h"
+
+#include "../native/core.h"
+#include "../native/live.h"
+#include "arenas.h"
+#include "interpreter_life.h"
+#include "object_count.h"
+#include "object_map.h"
+
+// One for each time that the hooks were put in: an allocator that was saved and put back by Python (it does so for
+// the RAW domain during start-up) still finds the one below it.
+struct domain {
+  struct python_allocator below;
+  bool is_raw;
+};
+#define INSTALLS_MAX 8
+static struct domain domains[INSTALLS_MAX][PYTHON_DOMAINS];
+static unsigned installs;
+
+bool hook_python_ended;
+
+// ---- what is below, with native's hooks passing through: malloc and mmap there serve the block that is recorded here
+
+HT_INLINE void *below_malloc(struct thread *thread, const struct domain *domain, size_t bytes) {
+  thread->suspended = 1;
+  void *block = domain->below.malloc(domain->below.context, bytes);
+  thread->suspended = 0;
+  return block;
+}
+
+HT_INLINE void *below_calloc(struct thread *thread, const struct domain *domain, size_t count, size_t bytes) {
+  thread->suspended = 1;
+  void *block = domain->below.calloc(domain->below.context, count, bytes);
+  thread->suspended = 0;
+  return block;
+}
+
+HT_INLINE void *below_realloc(struct thread *thread, const struct domain *domain, void *old, size_t bytes) {
+  thread->suspended = 1;
+  void *block = domain->below.realloc(domain->below.context, old, bytes);
+  thread->suspended = 0;
+  return block;
+}
+
+// ---- recording
+
+static HT_NOINLINE void record_big(struct thread *thread, void *state, void *block, size_t size_bytes) {
+  line_id line = line_running(state);
+  if (line.value) ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
+  else thread_unseen_calls++;
+}
+
+HT_INLINE void record_small(struct thread *thread, void *state, void *block, size_t size_bytes) {
+  bool refused = false;
+  uint32_t pair = pair_running(state, size_bytes);
+  uint32_t stale = pair ? object_map_put((uintptr_t)block, pair, size_bytes, &refused) : 0;
+  if (unlikely(!pair || refused)) {
+    record_big(thread, state, block, size_bytes);
+    return;
+  }
+  ht_called(thread, (uintptr_t)block, size_bytes);
+  if (unlikely(stale)) pair_free(&thread->count, stale, false);
+  pair_alloc(&thread->count, pair);
+}
+
+HT_INLINE void record(struct thread *thread, const struct domain *domain, void *state, void *block, size_t size_bytes) {
+  if (unlikely(hook_python_ended)) return;
+  ht_hook_begin(thread);
+  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX)) record_big(thread, state, block, size_bytes);
+  else record_small(thread, state, block, size_bytes);
+  ht_hook_end(thread);
+}
+
+HT_INLINE void forget(struct thread *thread, const struct domain *domain, void *block) {
+  uint32_t pair = domain->is_raw ? 0 : object_map_take((uintptr_t)block);
+  if (unlikely(!pair)) {
+    ht_free(thread, block);
+    return;
+  }
+  if (unlikely(hook_python_ended)) return;
+  ht_hook_begin(thread);
+  pair_free(&thread->count, pair, thread->last_block == (uintptr_t)block);
+  ht_called(thread, 0, 0);
+  ht_hook_end(thread);
+}
+
+// ---- realloc: the old record is taken out first and put back when the call failed
+
+struct taken {
+  uint32_t pair;      // 0: not a small block
+  struct block block; // site 0: not a big one either
+};
+
+static struct taken take(const struct domain *domain, void *old) {
+  struct taken taken = {0};
+  if (!old) return taken;
+  if (!domain->is_raw) taken.pair = object_map_take((uintptr_t)old);
+  if (!taken.pair && !live_take((uintptr_t)old, &taken.block)) taken.block.site.value = 0;
+  return taken;
+}
+
+static void put_back(const struct taken *taken, void *old) {
+  bool refused;
+  if (taken->pair) object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
+  else if (taken->block.site.value) live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
+}
+
+static void count_taken(struct thread *thread, const struct taken *taken) {
+  if (hook_python_ended) return;
+  site_id site = taken->block.site;
+  ht_hook_begin(thread);
+  if (taken->pair) pair_free(&thread->count, taken->pair, false);
+  else if (site.value && !site_is_inherited(site))
+    count_free(&thread->count, site, site_at(site)->kind, taken->block.size_bytes, false);
+  ht_hook_end(thread);
+}
+
+// ---- the hooks
+
+// The thread whose calls are to be recorded; NULL: pass through. A RAW call without the GIL is native code's own.
+HT_INLINE struct thread *recorded_thread(const struct domain *domain, void **state) {
+  struct thread *thread = thread_self();
+  if (unlikely(!thread || thread_busy(thread))) return NULL;
+  if (unlikely(interpreter_starting)) interpreter_look();
+  *state = domain->is_raw ? python_thread_state() : python.thread_state();
+  return domain->is_raw && !*state ? NULL : thread;
+}
+
+static void *hook_malloc(void *context, size_t bytes) {
+  const struct domain *domain = context;
+  void *state;
+  struct thread *thread = recorded_thread(domain, &state);
+  if (unlikely(!thread)) return domain->below.malloc(domain->below.context, bytes);
+  void *block = below_malloc(thread, domain, bytes);
+  if (likely(block != NULL)) record(thread, domain, state, block, bytes);
+  return block;
+}
+
+static void *hook_calloc(void *context, size_t count, size_t bytes) {
+  const struct domain *domain = context;
+  void *state;
+  struct thread *thread = recorded_thread(domain, &state);
+  if (unlikely(!thread)) return domain->below.calloc(domain->below.context, count, bytes);
+  void *block = below_calloc(thread, domain, count, bytes);
+  if (likely(block != NULL)) record(thread, domain, state, block, count * bytes);
+  return block;
+}
+
+static void *hook_realloc(void *context, void *old, size_t bytes) {
+  const struct domain *domain = context;
+  void *state;
+  struct thread *thread = recorded_thread(domain, &state);
+  if (unlikely(!thread)) return domain->below.realloc(domain->below.context, old, bytes);
+  struct taken taken = take(domain, old);
+  void *block = below_realloc(thread, domain, old, bytes);
+  if (unlikely(!block)) return put_back(&taken, old), NULL;
+  count_taken(thread, &taken);
+  record(thread, domain, state, block, bytes);
+  return block;
+}
+
+static void hook_free(void *context, void *block) {
+  const struct domain *domain = context;
+  struct thread *thread = thread_self();
+  if (unlikely(!thread || thread_busy(thread) || !block)) {
+    domain->below.free(domain->below.context, block);
+    return;
+  }
+  forget(thread, domain, block);
+  thread->suspended = 1;
+  domain->below.free(domain->below.context, block);
+  thread->suspended = 0;
+}
+
+// ---- native blocks of Python code
+
+static uint32_t native_frame(void) {
+  if (unlikely(interpreter_starting)) interpreter_look();
+  void *state = hook_python_ended ? NULL : python_thread_state();
+  if (!state) return 0;
+  line_id line = line_running(state);
+  return line.value && line_table[line.value].code ? line_table[line.value].frame : 0;
+}
+
+// ---- putting them in
+
+static bool is_in(int domain) {
+  struct python_allocator now;
+  python.PyMem_GetAllocator(domain, &now);
+  return now.malloc == hook_malloc;
+}
+
+static void put_in(struct domain *mine, int domain) {
+  python.PyMem_GetAllocator(domain, &mine->below);
+  mine->is_raw = domain == PYTHON_RAW;
+  struct python_allocator hooks = {mine, hook_malloc, hook_calloc, hook_realloc, hook_free};
+  python.PyMem_SetAllocator(domain, &hooks);
+}
+
+// Python's own changes during start-up concern all domains at once, or RAW alone and for a moment.
+void hook_python_install(bool all) {
+  if (installs == INSTALLS_MAX || (!all && is_in(PYTHON_OBJ))) return;
+  bool missing = false;
+  for (int domain = 0; domain < PYTHON_DOMAINS; domain++)
+    if (!is_in(domain)) put_in(&domains[installs][domain], domain), missing = true;
+  installs += missing;
+  arenas_install();
+  ht_set_frame_source(native_frame);
+}
+
+void hook_python_end(void) { hook_python_ended = true; }

@@ -1,0 +1,94 @@
+#include "line_table.h"
+
+#include "../native/lock.h"
+#include "../native/stack_table.h"
+#include "growing.h"
+#include "python_name.h"
+
+#define MULTIPLIER 0x9E3779B97F4A7C15ull
+
+struct line *line_table;
+uint32_t line_count = 1;
+static uint32_t lines_capacity;
+static uint32_t line_kept_from = 1; // lines below have given back their code objects and are not found any more
+
+// Open addressing over (code, line number): indexes into line_table, 0: empty.
+static uint32_t *lookup;
+static uint32_t lookup_capacity;
+
+static uint32_t lookup_slot(const void *code, uint32_t number) {
+  uint64_t hash = ((uint64_t)(uintptr_t)code ^ (uint64_t)number << 40) * MULTIPLIER;
+  uint32_t mask = lookup_capacity - 1, at = (uint32_t)(hash >> 32) & mask;
+  while (lookup[at] && (line_table[lookup[at]].code != code || line_table[lookup[at]].number != number))
+    at = (at + 1) & mask;
+  return at;
+}
+
+static bool lookup_reserve(void) {
+  if (lookup && line_count * 2 < lookup_capacity) return true;
+  uint32_t capacity = lookup ? lookup_capacity * 2 : 2048;
+  uint32_t *larger = sys_map(capacity * sizeof *larger);
+  if (!larger) return lookup && line_count + 1 < lookup_capacity;
+  if (lookup) sys_unmap(lookup, lookup_capacity * sizeof *lookup);
+  lookup = larger;
+  lookup_capacity = capacity;
+  for (uint32_t i = line_kept_from; i < line_count; i++) lookup[lookup_slot(line_table[i].code, line_table[i].number)] = i;
+  return true;
+}
+
+static node_id node_of_frame(void *context) {
+  return (node_id){node_intern_locked(0, *(uint32_t *)context)};
+}
+
+// Interned frames are one for each content, so the frame's index can stand for the line.
+static site_id site_of_frame(uint32_t frame) {
+  uint64_t hash = ((uint64_t)HT_KIND_PYTHON << 56 | frame) * MULTIPLIER;
+  return site_find(hash ^ hash >> 29, HT_KIND_PYTHON, (site_id){0}, node_of_frame, &frame);
+}
+
+static uint32_t frame_of(const void *code, uint32_t number) {
+  struct python_names names;
+  python_names_read(code, &names);
+  lock_take(site_lock());
+  struct frame frame = {
+      .kind = HT_FRAME_PYTHON,
+      .module = string_intern_locked(names.function, names.function_bytes),
+      .value = (uint64_t)string_intern_locked(names.file, names.file_bytes) << 32 | number,
+  };
+  uint32_t index = frame_intern_locked(&frame);
+  lock_drop(site_lock());
+  return index;
+}
+
+line_id line_of(struct running_frame frame) {
+  uint32_t number = (uint32_t)running_frame_line(frame);
+  if (!lookup_reserve()) return (line_id){0};
+  uint32_t at = lookup_slot(frame.code, number);
+  if (lookup[at]) return (line_id){lookup[at]};
+  if (!growing_reserve((void **)&line_table, &lines_capacity, line_count + 1, sizeof *line_table)) return (line_id){0};
+  if (frame.code) python.Py_IncRef((void *)frame.code);
+  struct line *line = &line_table[line_count];
+  line->code = frame.code;
+  line->number = number;
+  line->frame = frame_of(frame.code, number);
+  line->site = site_of_frame(line->frame);
+  lookup[at] = line_count;
+  return (line_id){line_count++};
+}
+
+static void lookup_clear(void) {
+  if (lookup) memset(lookup, 0, lookup_capacity * sizeof *lookup);
+}
+
+void line_table_release(void) {
+  uint32_t first = line_kept_from, end = line_count;
+  line_kept_from = end;
+  lookup_clear();
+  for (uint32_t i = first; i < end; i++)
+    if (line_table[i].code) python.Py_DecRef((void *)line_table[i].code);
+}
+
+void line_fork_child(void) {
+  line_count = line_kept_from = 1;
+  lookup_clear();
+}

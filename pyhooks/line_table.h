@@ -1,0 +1,34 @@
+// Lines of Python code that allocated: file, function and line number, copied when the line is first seen, and the
+// site that counts it.
+#ifndef HT_LINE_TABLE_H
+#define HT_LINE_TABLE_H
+
+#include "../native/site.h"
+#include "running_frame.h"
+
+// Index into the table. 0: none (no memory for one).
+typedef struct {
+  uint32_t value;
+} line_id;
+
+struct line {
+  const void *code; // NULL: no Python code was running
+  uint32_t number;  // 0: unknown
+  uint32_t frame;   // of the stack table, HT_FRAME_PYTHON
+  site_id site;     // kind python
+};
+extern struct line *line_table;
+extern uint32_t line_count; // [1, line_count)
+
+// The line that `frame` is at. The caller holds the GIL.
+line_id line_of(struct running_frame frame);
+
+// Gives back the code objects that the table keeps alive, so that no other can take the address of one that is known.
+// The lines stay for who has their ids; what is looked up later makes new ones. The caller holds the GIL, is not in a
+// hook, and its frees are recorded: code objects that nobody else wants go here.
+void line_table_release(void);
+
+// In the fork child: forgets all, since the sites were the parent's.
+void line_fork_child(void);
+
+#endif

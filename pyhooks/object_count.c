@@ -1,0 +1,76 @@
+#include "object_count.h"
+
+#include "growing.h"
+#include "object_map.h"
+
+#define MULTIPLIER 0x9E3779B97F4A7C15ull
+
+struct pair *pair_table;
+line_id *pair_lines;
+uint32_t pair_count = 1;
+uint32_t pair_inherited = 1;
+static uint32_t pairs_capacity, pair_lines_capacity;
+
+struct key key_cache[KEY_CACHE];
+
+// All keys ever seen: open addressing, value 0: empty.
+static struct key *keys;
+static uint32_t keys_capacity, keys_used;
+
+static uint32_t key_slot(uint64_t code_size, uint32_t offset) {
+  uint64_t hash = (code_size ^ (uint64_t)offset << 24) * MULTIPLIER;
+  uint32_t mask = keys_capacity - 1, at = (uint32_t)(hash >> 32) & mask;
+  while (keys[at].value && (keys[at].code_size != code_size || keys[at].offset != offset)) at = (at + 1) & mask;
+  return at;
+}
+
+static bool keys_reserve(void) {
+  if (keys && keys_used * 2 < keys_capacity) return true;
+  uint32_t old_capacity = keys_capacity, capacity = keys ? keys_capacity * 2 : 4096;
+  struct key *old = keys, *larger = sys_map(capacity * sizeof *larger);
+  if (!larger) return keys && keys_used + 1 < keys_capacity;
+  keys = larger;
+  keys_capacity = capacity;
+  for (uint32_t i = 0; i < old_capacity; i++)
+    if (old[i].value) keys[key_slot(old[i].code_size, old[i].offset)] = old[i];
+  if (old) sys_unmap(old, old_capacity * sizeof *old);
+  return true;
+}
+
+static uint32_t pair_make(line_id line, size_t size_bytes) {
+  if (!line.value || pair_count >> OBJECT_PAIR_BITS) return 0;
+  if (!growing_reserve((void **)&pair_table, &pairs_capacity, pair_count + 1, sizeof *pair_table)) return 0;
+  if (!growing_reserve((void **)&pair_lines, &pair_lines_capacity, pair_count + 1, sizeof *pair_lines)) return 0;
+  pair_table[pair_count] = (struct pair){.size_bytes = (uint32_t)size_bytes};
+  pair_lines[pair_count] = line;
+  return pair_count++;
+}
+
+HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
+  struct running_frame frame = {NULL, 0};
+  if (thread_state) frame = running_frame_complete(thread_state);
+  if (!keys_reserve()) return 0;
+  struct key wanted = {(uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT, frame.offset, 0};
+  struct key *key = &keys[key_slot(wanted.code_size, wanted.offset)];
+  if (!key->value) {
+    line_id line = line_of(frame);
+    wanted.value = size == KEY_LINE ? line.value : pair_make(line, size);
+    if (!wanted.value) return 0;
+    *key = wanted;
+    keys_used++;
+  }
+  uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
+  key_cache[at & (KEY_CACHE - 1)] = *key;
+  return key->value;
+}
+
+void key_forget(void) {
+  memset(key_cache, 0, sizeof key_cache);
+  if (keys) memset(keys, 0, keys_capacity * sizeof *keys);
+  keys_used = 0;
+}
+
+void pair_fork_child(void) {
+  pair_inherited = pair_count;
+  key_forget();
+}

@@ -1,0 +1,37 @@
+#include "python_name.h"
+
+#include "running_frame.h"
+
+// Allocations while no Python code runs: the interpreter starting up or working for C code.
+static const char no_code[] = "[no Python code]";
+
+// Guarded by the GIL: too large for the stack of a thread that may have 16 KiB.
+static char file_text[PYTHON_NAME_BYTES], function_text[PYTHON_NAME_BYTES];
+
+// One character as UTF-8; returns its bytes. A surrogate escape (U+DC80 to U+DCFF) is the raw byte of a name that
+// was not UTF-8 (PEP 383).
+static size_t utf8_put(char *at, uint32_t character) {
+  if (character < 0x80 || (character >= 0xdc80 && character <= 0xdcff)) return *at = (char)character, 1;
+  size_t bytes = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+  static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (size_t i = bytes - 1; i > 0; i--, character >>= 6) at[i] = (char)(0x80 | (character & 0x3f));
+  at[0] = (char)(lead[bytes] | character);
+  return bytes;
+}
+
+static size_t text_read(void *string, char *text) {
+  ssize_t length = string ? python.PyUnicode_GetLength(string) : 0;
+  size_t bytes = 0;
+  for (ssize_t i = 0; i < length && bytes + 4 <= PYTHON_NAME_BYTES; i++)
+    bytes += utf8_put(text + bytes, python.PyUnicode_ReadChar(string, i));
+  return bytes;
+}
+
+void python_names_read(const void *code, struct python_names *names) {
+  *names = (struct python_names){.file = "", .function = no_code, .function_bytes = sizeof no_code - 1};
+  if (!code) return;
+  names->file = file_text;
+  names->file_bytes = text_read(field_pointer(code, frame_layout.code_filename), file_text);
+  names->function = function_text;
+  names->function_bytes = text_read(field_pointer(code, frame_layout.code_name), function_text);
+}

@@ -1,0 +1,133 @@
+#include "python_report.h"
+
+#include "../native/live.h"
+#include "../native/modules.h"
+#include "../native/report.h"
+#include "../native/thread.h"
+#include "arenas.h"
+#include "growing.h"
+#include "hook_python.h"
+#include "object_count.h"
+#include "object_scan.h"
+
+// What the pairs of a line add up to.
+struct line_sum {
+  uint64_t allocations, frees, allocated_bytes, freed_bytes;
+  uint32_t temporaries;
+  uint32_t peak_blocks;
+  uint64_t peak_bytes; // at the last peak
+};
+struct fold {
+  struct line_sum added; // what the site's counters hold of the pairs already
+  uint32_t epoch;        // of that
+};
+static struct fold *folds; // by line
+static uint32_t folds_capacity;
+
+static void sum_pair(struct line_sum *sum, const struct pair *pair) {
+  uint32_t peak_blocks = pair->epoch == count_epoch ? pair->peak_saved : pair_live(pair);
+  sum->allocations += pair->allocations;
+  sum->frees += pair->frees;
+  sum->allocated_bytes += pair->allocations * pair->size_bytes;
+  sum->freed_bytes += pair->frees * pair->size_bytes;
+  sum->temporaries += pair->temporaries;
+  sum->peak_blocks += peak_blocks;
+  sum->peak_bytes += (uint64_t)peak_blocks * pair->size_bytes;
+}
+
+// Large blocks of the line are counted in its site as they come and go. What the site saved for the last peak holds
+// of the pairs: the sum of the last fold if that was in the same epoch, else what was live then.
+static void fold_line(struct site *site, struct fold *fold, const struct line_sum *now) {
+  struct line_sum *added = &fold->added;
+  bool same_epoch = fold->epoch == count_epoch;
+  site_touch(site);
+  site->peak_bytes_saved +=
+      now->peak_bytes - (same_epoch ? added->peak_bytes : added->allocated_bytes - added->freed_bytes);
+  site->peak_blocks_saved +=
+      now->peak_blocks - (same_epoch ? added->peak_blocks : (uint32_t)(added->allocations - added->frees));
+  site->allocations += now->allocations - added->allocations;
+  site->frees += now->frees - added->frees;
+  site->allocated_bytes += now->allocated_bytes - added->allocated_bytes;
+  site->freed_bytes += now->freed_bytes - added->freed_bytes;
+  site->temporaries += now->temporaries - added->temporaries;
+  *fold = (struct fold){*now, count_epoch};
+}
+
+static void lines_fold(void) {
+  if (!growing_reserve((void **)&folds, &folds_capacity, line_count, sizeof *folds)) return;
+  struct line_sum *sums = sys_map(line_count * sizeof *sums);
+  if (!sums) return;
+  for (uint32_t id = pair_inherited; id < pair_count; id++) sum_pair(&sums[pair_lines[id].value], &pair_table[id]);
+  for (uint32_t line = 1; line < line_count; line++) fold_line(site_at(line_table[line].site), &folds[line], &sums[line]);
+  sys_unmap(sums, line_count * sizeof *sums);
+}
+
+static void arenas_fold(void) {
+  uint64_t live_bytes = 0;
+  for (uint32_t id = 1; id < pair_count; id++) live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
+  report_python_arenas_set(arenas_free_bytes(live_bytes));
+}
+
+// Code objects that only the line table keeps alive must not be taken for the program's leaks.
+static void code_release(struct thread *thread) {
+  uint8_t suspended = thread->suspended;
+  thread->suspended = 0;
+  key_forget();
+  line_table_release();
+  thread->suspended = suspended;
+}
+
+void python_report_fold(void) {
+  struct thread *thread = thread_self();
+  if (!hook_python_ended && thread && !thread->in_hook && python_thread_state()) code_release(thread);
+  lines_fold();
+  if (!hook_python_ended) arenas_fold();
+}
+
+void python_report_fork_child(void) {
+  if (folds) memset(folds, 0, folds_capacity * sizeof *folds);
+}
+
+// ---- the end of the interpreter
+
+// What the callers' frames hold is in their registers or on the stack above this frame.
+static HT_NOINLINE void scan_origin_take(struct scan_origin *origin) {
+  uintptr_t rbx, r12, r13, r14, r15;
+  __asm__ volatile("mov %%rbx, %0; mov %%r12, %1; mov %%r13, %2; mov %%r14, %3; mov %%r15, %4"
+                   : "=m"(rbx), "=m"(r12), "=m"(r13), "=m"(r14), "=m"(r15));
+  *origin = (struct scan_origin){(uintptr_t)__builtin_frame_address(0), {rbx, r12, r13, r14, r15}};
+}
+
+static void scan_final(struct thread *thread) {
+  struct scan_origin origin;
+  scan_origin_take(&origin);
+  thread->suspended = 1;
+  module_refresh();
+  struct scan_result result;
+  scan_run(&origin, &result);
+  object_scan_keep(&result);
+  scan_result_drop(&result);
+  thread->suspended = 0;
+}
+
+// What is left from here on is the interpreter's own business: blocks of the parent's, which are roots.
+static bool big_disown(const struct block *block, void *unused) {
+  (void)unused;
+  if (site_at(block->site)->kind != HT_KIND_PYTHON) return true;
+  live_side_put(block->start, block->size_bytes);
+  __atomic_store_n(live_entry(block->start), LIVE_SLACK_SIDE, __ATOMIC_RELEASE); // site 0
+  return true;
+}
+
+HT_NOINLINE void python_report_final(void) {
+  struct thread *thread = thread_self();
+  if (!thread) return;
+  code_release(thread);
+  hook_python_end();
+  lines_fold();
+  arenas_fold();
+  scan_final(thread);
+  live_each(big_disown, NULL);
+}
+
+void python_report_note(const char *text) { (void)text; }

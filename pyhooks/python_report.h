@@ -1,0 +1,18 @@
+// Python's figures for native's report.
+#ifndef HT_PYTHON_REPORT_H
+#define HT_PYTHON_REPORT_H
+
+#include "../native/words.h"
+
+// Adds what the pairs counted since the last time to their sites. Before a report; counters stand still.
+void python_report_fold(void);
+
+// Takes the figures for good: before the interpreter is taken down. The caller holds the GIL, is not in a hook.
+void python_report_final(void);
+
+void python_report_fork_child(void);
+
+// A sentence for the report's notes. `text` stays.
+void python_report_note(const char *text);
+
+#endif

@@ -1,0 +1,66 @@
+#include "running_frame.h"
+
+#include <string.h>
+
+bool running_frame_slow;
+
+// A frame answered by the API carries its line instead of an instruction.
+#define OFFSET_IS_LINE 0x80000000u
+
+#define OWNED_BY_GENERATOR 1  // FRAME_OWNED_BY_GENERATOR, Include/internal/pycore_frame.h
+#define FIRST_TRACEABLE_BACK 16 // PyCodeObject: int _co_firsttraceable, void *co_extra, then co_code_adaptive
+#define CODE_UNIT_BYTES 2
+
+// The argument of PyCode_Addr2Line: the index of the instruction in bytes (3.10's f_lasti counts code units).
+static int frame_address(struct running_frame frame) {
+  if (frame_layout.code_instructions != FRAME_LAYOUT_NONE) return (int)frame.offset - frame_layout.code_instructions;
+  return frame_layout.minor == 10 ? (int)frame.offset * CODE_UNIT_BYTES : (int)frame.offset;
+}
+
+static bool is_code(const void *object) { return ((const struct python_object *)object)->type == python.code_type; }
+
+// _PyFrame_IsIncomplete, Include/internal/pycore_frame.h of 3.11 to 3.13.
+static bool is_incomplete(const char *frame, struct running_frame read) {
+  if (frame_layout.code_instructions == FRAME_LAYOUT_NONE) return false;
+  if (frame[frame_layout.frame_owner] == OWNED_BY_GENERATOR) return false;
+  int first;
+  memcpy(&first, read.code + frame_layout.code_instructions - FIRST_TRACEABLE_BACK, sizeof first);
+  return frame_address(read) < first * CODE_UNIT_BYTES;
+}
+
+struct running_frame running_frame_complete(void *thread_state) {
+  if (unlikely(running_frame_slow)) return running_frame_ask(thread_state);
+  for (const char *frame = frame_innermost(thread_state); frame; frame = field_pointer(frame, frame_layout.frame_previous)) {
+    if (frame_is_shim(frame)) continue;
+    struct running_frame read = frame_read(frame);
+    if (read.code && is_code(read.code) && !is_incomplete(frame, read)) return read;
+  }
+  return (struct running_frame){NULL, 0};
+}
+
+int running_frame_line(struct running_frame frame) {
+  if (!frame.code) return 0;
+  if (running_frame_slow && frame.offset & OFFSET_IS_LINE) return (int)(frame.offset & ~OFFSET_IS_LINE);
+  int line = python.PyCode_Addr2Line((void *)frame.code, frame_address(frame));
+  return line > 0 ? line : 0;
+}
+
+// The frame object that this makes is given back at once; the hooks pass its allocation through.
+struct running_frame running_frame_ask(void *thread_state) {
+  void *frame = python.PyThreadState_GetFrame(thread_state);
+  if (!frame) return (struct running_frame){NULL, 0};
+  void *code = python.PyFrame_GetCode(frame);
+  int line = python.PyFrame_GetLineNumber(frame);
+  python.Py_DecRef(code); // the running frame holds it
+  python.Py_DecRef(frame);
+  return (struct running_frame){code, OFFSET_IS_LINE | (uint32_t)(line > 0 ? line : 0)};
+}
+
+bool running_frame_prove(void) {
+  void *thread_state = python.thread_state();
+  struct running_frame read = running_frame_complete(thread_state);
+  struct running_frame asked = running_frame_ask(thread_state);
+  if (read.code == asked.code && running_frame_line(read) == (int)(asked.offset & ~OFFSET_IS_LINE)) return true;
+  running_frame_slow = true;
+  return false;
+}

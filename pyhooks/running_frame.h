@@ -1,0 +1,78 @@
+// The running Python frame, read straight from the interpreter's structs: which code object, which instruction.
+// Creates nothing, takes no lock, runs no Python. The calling thread holds the GIL.
+#ifndef HT_RUNNING_FRAME_H
+#define HT_RUNNING_FRAME_H
+
+#include <pthread.h>
+
+#include "frame_layout.h"
+#include "python_api.h"
+
+struct running_frame {
+  const char *code; // NULL: no Python code is running
+  uint32_t offset;  // 3.11 on: of the instruction from `code`, in bytes; before: the frame's f_lasti
+};
+
+// Set when the reader below did not give what the public API gives: then the API is asked, slowly.
+extern bool running_frame_slow;
+
+#define FRAME_TAG_BITS ((uintptr_t)3) // _PyStackRef's, 3.14; code objects are aligned to 8 bytes
+
+HT_INLINE void *field_pointer(const void *base, uint16_t offset) { return *(void *const *)((const char *)base + offset); }
+
+HT_INLINE bool frame_is_shim(const char *frame) {
+  return frame_layout.frame_owner != FRAME_LAYOUT_NONE &&
+         (uint8_t)frame[frame_layout.frame_owner] >= frame_layout.owner_shim;
+}
+
+// The calling thread's PyThreadState if it holds the GIL, else NULL. Up to 3.11 the current thread state is the
+// runtime's, whichever thread asks.
+HT_INLINE void *python_thread_state(void) {
+  void *state = python.thread_state();
+  if (!state || python.minor >= 12) return state;
+  unsigned long owner = *(const unsigned long *)((const char *)state + frame_layout.tstate_thread_id);
+  return owner == (unsigned long)pthread_self() ? state : NULL;
+}
+
+// The innermost frame of Python code, NULL: none.
+HT_INLINE const char *frame_innermost(const void *thread_state) {
+  const void *holder = thread_state;
+  uint16_t offset = frame_layout.tstate_frame;
+  if (frame_layout.cframe_frame != FRAME_LAYOUT_NONE) {
+    holder = field_pointer(thread_state, offset);
+    offset = frame_layout.cframe_frame;
+  }
+  const char *frame = field_pointer(holder, offset);
+  while (frame && unlikely(frame_is_shim(frame))) frame = field_pointer(frame, frame_layout.frame_previous);
+  return frame;
+}
+
+HT_INLINE struct running_frame frame_read(const char *frame) {
+  const char *code = (char *)((uintptr_t)field_pointer(frame, frame_layout.frame_code) & ~FRAME_TAG_BITS);
+  if (frame_layout.code_instructions == FRAME_LAYOUT_NONE)
+    return (struct running_frame){code, *(const uint32_t *)(frame + frame_layout.frame_instruction)};
+  const char *instruction = field_pointer(frame, frame_layout.frame_instruction);
+  return (struct running_frame){code, (uint32_t)(instruction - code)};
+}
+
+struct running_frame running_frame_ask(void *thread_state);
+
+// `thread_state` as python.thread_state gives it, not NULL.
+HT_INLINE struct running_frame running_frame_read(void *thread_state) {
+  if (unlikely(running_frame_slow)) return running_frame_ask(thread_state);
+  const char *frame = frame_innermost(thread_state);
+  return likely(frame != NULL) ? frame_read(frame) : (struct running_frame){NULL, 0};
+}
+
+// The frame that a new key stands for: as running_frame_read, but frames still being set up (the cells of a closure
+// are made before a function's first traceable instruction) are the caller's, as in tracebacks.
+struct running_frame running_frame_complete(void *thread_state);
+
+// The source line of a frame, 0: unknown.
+int running_frame_line(struct running_frame frame);
+
+// Proves the reader: with Python code running, compares it with the public API; on a difference sets
+// running_frame_slow. Returns whether they agreed. Creates a frame object, so never in a hook.
+bool running_frame_prove(void);
+
+#endif
