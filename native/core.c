@@ -321,8 +321,8 @@ void ht_deferred_run(struct thread *thread) {
   }
 }
 
-void ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
-  defer(thread, (struct deferred_call){0, 0, function, {0}, argument, DEFERRED_CALL});
+bool ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
+  return defer(thread, (struct deferred_call){0, 0, function, {0}, argument, DEFERRED_CALL});
 }
 
 // ---- front ends

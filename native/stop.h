@@ -12,6 +12,7 @@
 
 enum stop_state {
   STOP_ASKED,  // signal sent, no answer yet
+  STOP_BUSY,   // answered from within a hook or with a lock of heaptide's: to be asked again
   STOP_PARKED, // waits in our handler: everything is known
   STOP_ASLEEP, // in a system call, with our signal blocked: stack pointer known, registers are not
   STOP_LOOSE,  // runs on: nothing is known
@@ -32,8 +33,8 @@ struct stop_thread {
   uintptr_t call_pc;       // where that call would return to
 };
 
-// Parks every thread but the calling one, in at most a second. Takes heaptide's locks meanwhile, so that nobody is
-// parked holding one, and drops them before it returns. While threads are parked call nothing that takes a lock of
+// Parks every thread but the calling one, in at most a second. Nobody is parked within a hook or with a lock of
+// heaptide's: counters and tables are whole while they wait. While threads are parked call nothing that takes a lock of
 // the program's or the C library's. One stopper at a time (LOCK_RANK_REPORT).
 void stop_begin(void);
 // Lets all go.
