@@ -25,8 +25,7 @@ static bool build_ids_equal(const struct elf *one, const struct elf *other) {
 // Takes `path` over: returns it when it is the module's debug file.
 static char *try_build_id(char *path, const struct elf *module, struct elf **debug) {
   *debug = elf_open(path);
-  if (*debug && build_ids_equal(module, *debug))
-    return path;
+  if (*debug && build_ids_equal(module, *debug)) return path;
   elf_close(*debug);
   *debug = NULL;
   free(path);
@@ -36,13 +35,11 @@ static char *try_build_id(char *path, const struct elf *module, struct elf **deb
 static char *by_build_id(const struct elf *module, struct elf **debug) {
   uint32_t bytes;
   const uint8_t *id = elf_build_id(module, &bytes);
-  if (!id || bytes < 2)
-    return NULL;
+  if (!id || bytes < 2) return NULL;
   char *hex = hex_text(id, bytes);
   char *found = try_build_id(memory_format(DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2), module, debug);
   const char *home = getenv("HOME"), *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME");
-  if (!found && cache && *cache)
-    found = try_build_id(memory_format("%s/%s/debuginfo", cache, hex), module, debug);
+  if (!found && cache && *cache) found = try_build_id(memory_format("%s/%s/debuginfo", cache, hex), module, debug);
   if (!found && xdg && *xdg)
     found = try_build_id(memory_format("%s/debuginfod_client/%s/debuginfo", xdg, hex), module, debug);
   if (!found && home && *home)
@@ -54,8 +51,7 @@ static char *by_build_id(const struct elf *module, struct elf **debug) {
 // A debug file with a build-id is judged by that, one without by its checksum.
 static bool debuglink_matches(const struct elf *module, const struct elf *debug, uint32_t crc32) {
   uint32_t bytes;
-  if (elf_build_id(module, &bytes) && elf_build_id(debug, &bytes))
-    return build_ids_equal(module, debug);
+  if (elf_build_id(module, &bytes) && elf_build_id(debug, &bytes)) return build_ids_equal(module, debug);
   return elf_crc32(debug) == crc32;
 }
 
@@ -63,8 +59,7 @@ static char *by_debuglink(const char *module_path, const struct elf *module, str
   uint32_t crc32;
   const char *name = elf_debuglink(module, &crc32);
   const char *slash = strrchr(module_path, '/');
-  if (!name || !slash || strchr(name, '/'))
-    return NULL;
+  if (!name || !slash || strchr(name, '/')) return NULL;
   int folder = (int)(slash - module_path);
   char *paths[] = {memory_format("%.*s/%s", folder, module_path, name),
                    memory_format("%.*s/.debug/%s", folder, module_path, name),

@@ -12,20 +12,17 @@ typedef char *demangler(const char *mangled, char *buffer, size_t *bytes, int *s
 static demangler *demangler_find(void) {
   static bool searched;
   static demangler *found;
-  if (searched)
-    return found;
+  if (searched) return found;
   searched = true;
   void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-  if (library)
-    found = (demangler *)dlsym(library, "__cxa_demangle");
+  if (library) found = (demangler *)dlsym(library, "__cxa_demangle");
   return found;
 }
 
 char *demangle(const char *name) {
   int status = 0;
   char *shown = NULL;
-  if (strncmp(name, "_Z", 2) == 0 && demangler_find())
-    shown = demangler_find()(name, NULL, NULL, &status);
+  if (strncmp(name, "_Z", 2) == 0 && demangler_find()) shown = demangler_find()(name, NULL, NULL, &status);
   return shown ? shown : memory_text(name, strlen(name));
 }
 

@@ -19,14 +19,13 @@ static const struct {
   const char *word;
   uint64_t (*value)(const struct row *row);
 } values[] = {
-    {"leaked", leaked_value},       {"live", live_value}, {"peak", peak_value}, {"allocated", allocated_value},
+    {"leaked", leaked_value},           {"live", live_value}, {"peak", peak_value}, {"allocated", allocated_value},
     {"temporaries", temporaries_value},
 };
 
 // A frame's name, without the characters that mean something in the format.
 static void name_print(FILE *stream, const char *name) {
-  for (; *name; name++)
-    fputc(*name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name, stream);
+  for (; *name; name++) fputc(*name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name, stream);
 }
 
 // Python's functions with their line, as many are called `<module>` or `__init__`.
@@ -47,13 +46,10 @@ static void stack_print(FILE *stream, const struct stacks *stacks, uint32_t node
     frames = memory_grow(frames, count, &capacity, sizeof *frames);
     frames[count++] = stacks->nodes[node].frame;
   }
-  if (prefix)
-    name_print(stream, prefix);
-  if (count == 0)
-    fputs(prefix ? ";[unknown]" : "[unknown]", stream);
+  if (prefix) name_print(stream, prefix);
+  if (count == 0) fputs(prefix ? ";[unknown]" : "[unknown]", stream);
   for (size_t i = count; i > 0; i--) {
-    if (prefix || i < count)
-      fputc(';', stream);
+    if (prefix || i < count) fputc(';', stream);
     frame_print(stream, &stacks->frames[frames[i - 1]]);
   }
   free(frames);
@@ -61,13 +57,11 @@ static void stack_print(FILE *stream, const struct stacks *stacks, uint32_t node
 
 void folded_print(FILE *stream, const struct judgement *judgement, const char *what, const char *prefix) {
   size_t choice = 0;
-  while (strcmp(values[choice].word, what) != 0)
-    choice++;
+  while (strcmp(values[choice].word, what) != 0) choice++;
   for (size_t i = 0; i < judgement->row_count; i++) {
     const struct row *row = &judgement->rows[i];
     uint64_t value = values[choice].value(row);
-    if (!value)
-      continue;
+    if (!value) continue;
     stack_print(stream, judgement->stacks, row->stack, prefix);
     fprintf(stream, " %llu\n", (unsigned long long)value);
   }

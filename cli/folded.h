@@ -6,7 +6,8 @@
 
 #include "judgement.h"
 
-// `what`: leaked, live, peak, allocated (bytes each) or temporaries (their number). `prefix`: a first frame, NULL: none.
+// `what`: leaked, live, peak, allocated (bytes each) or temporaries (their number). `prefix`: a first frame, NULL:
+// none.
 void folded_print(FILE *stream, const struct judgement *judgement, const char *what, const char *prefix);
 
 // The words that folded_print knows, as `a|b|c`.

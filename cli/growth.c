@@ -5,11 +5,11 @@
 #include "units.h"
 
 // The rule's numbers.
-#define SETUP_SHARE 0.2       // of the run is setup
-#define STEP_SHARE 0.025      // later windows start by so much later
-#define LAST_START_SHARE 0.5  // up to here
-#define RISE_BYTES 65536.0    // less is no growth
-#define RISE_SHARE 0.05       // of the mean
+#define SETUP_SHARE 0.2      // of the run is setup
+#define STEP_SHARE 0.025     // later windows start by so much later
+#define LAST_START_SHARE 0.5 // up to here
+#define RISE_BYTES 65536.0   // less is no growth
+#define RISE_SHARE 0.05      // of the mean
 enum { SAMPLES_MIN = 8 };
 // Two samples make a line, but prove nothing: a window needs three to be judged.
 enum { WINDOW_SAMPLES_MIN = 3 };
@@ -24,15 +24,13 @@ static struct fit fit_make(const struct growth_curve *curve, struct growth_windo
   struct fit fit = {0};
   double sum_s = 0, sum_bytes = 0, products = 0, squares = 0;
   size_t begin = 0;
-  while (begin < curve->count && curve->at_s[begin] < window.start_s)
-    begin++;
+  while (begin < curve->count && curve->at_s[begin] < window.start_s) begin++;
   for (size_t i = begin; i < curve->count; i++) {
     sum_s += curve->at_s[i];
     sum_bytes += curve->bytes[i];
   }
   fit.count = curve->count - begin;
-  if (fit.count == 0)
-    return fit;
+  if (fit.count == 0) return fit;
   double mean_s = sum_s / (double)fit.count;
   fit.mean = sum_bytes / (double)fit.count;
   for (size_t i = begin; i < curve->count; i++) { // around the means: exact enough for large byte counts
@@ -46,7 +44,9 @@ static struct fit fit_make(const struct growth_curve *curve, struct growth_windo
   return fit;
 }
 
-struct growth_window growth_first_window(double run_s) { return (struct growth_window){SETUP_SHARE * run_s, run_s}; }
+struct growth_window growth_first_window(double run_s) {
+  return (struct growth_window){SETUP_SHARE * run_s, run_s};
+}
 
 static bool is_growth(double rise, double mean, struct growth_limit limit) {
   return limit.given ? rise > limit.bytes : rise > RISE_BYTES && rise > RISE_SHARE * mean;
@@ -74,8 +74,7 @@ static void why_write(struct growth *growth, double mean) {
 static struct growth window_judge(const struct growth_curve *curve, struct growth_window window, double span_s,
                                   struct growth_limit limit) {
   struct fit fit = fit_make(curve, window);
-  struct growth growth = {
-      .slope_bytes_per_s = fit.slope, .projected_bytes = fit.slope * span_s, .window = window};
+  struct growth growth = {.slope_bytes_per_s = fit.slope, .projected_bytes = fit.slope * span_s, .window = window};
   bool judged = fit.count >= WINDOW_SAMPLES_MIN;
   growth.verdict = judged && !is_growth(growth.projected_bytes, fit.mean, limit) ? VERDICT_PASS : VERDICT_FAIL;
   why_write(&growth, fit.mean);
@@ -85,8 +84,7 @@ static struct growth window_judge(const struct growth_curve *curve, struct growt
 struct growth growth_judge(const struct growth_curve *curve, double run_s, struct growth_limit limit) {
   char why[80];
   snprintf(why, sizeof why, "only %zu samples, at least %d are needed", curve->count, SAMPLES_MIN);
-  if (curve->count < SAMPLES_MIN)
-    return none(why);
+  if (curve->count < SAMPLES_MIN) return none(why);
   struct growth_window window = growth_first_window(run_s);
   double span_s = window.end_s - window.start_s;
   if (fit_make(curve, window).count < WINDOW_SAMPLES_MIN)
@@ -96,8 +94,7 @@ struct growth growth_judge(const struct growth_curve *curve, double run_s, struc
   for (int step = 1; first.verdict == VERDICT_FAIL && step <= steps; step++) {
     window.start_s = (SETUP_SHARE + step * STEP_SHARE) * run_s;
     struct growth later = window_judge(curve, window, span_s, limit);
-    if (later.verdict == VERDICT_PASS)
-      return later;
+    if (later.verdict == VERDICT_PASS) return later;
   }
   return first;
 }

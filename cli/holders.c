@@ -11,17 +11,14 @@ const char *path_name(const char *path) {
 }
 
 static char *frame_name(const struct shown_frame *frame) {
-  if (frame->function)
-    return memory_format("%s", frame->function);
-  if (frame->module)
-    return memory_format("[%s+0x%llx]", path_name(frame->module), (unsigned long long)frame->offset);
+  if (frame->function) return memory_format("%s", frame->function);
+  if (frame->module) return memory_format("[%s+0x%llx]", path_name(frame->module), (unsigned long long)frame->offset);
   return memory_format("[unknown+0x%llx]", (unsigned long long)frame->offset);
 }
 
 char *frame_words(const struct shown_frame *frame) {
   char *name = frame_name(frame), *words;
-  if (!frame->file)
-    return name;
+  if (!frame->file) return name;
   if (frame->line)
     words = memory_format("%s %s:%u", name, path_name(frame->file), frame->line);
   else
@@ -34,11 +31,9 @@ static char *variable_text(const struct report *report, const struct ht_file_hol
                            const uint32_t *symbol_modules) {
   bool tls = link->kind == HT_HOLDER_TLS;
   const char *word = tls ? "thread-local" : "global";
-  if (link->ref == UINT32_MAX)
-    return memory_format("%s [unknown]", word);
+  if (link->ref == UINT32_MAX) return memory_format("%s [unknown]", word);
   const char *name = symbols_variable(symbols, symbol_modules[link->ref], link->address, tls);
-  if (name)
-    return memory_format("%s %s", word, name);
+  if (name) return memory_format("%s %s", word, name);
   return memory_format("%s [%s+0x%llx]", word, path_name(report->strings + report->modules[link->ref].path),
                        (unsigned long long)link->address);
 }

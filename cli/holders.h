@@ -9,8 +9,9 @@
 #include "stacks.h"
 #include "symbols.h"
 
-// The links of a holder from the block outwards, the last being `global NAME`, `thread-local NAME` or `stack of FUNCTION
-// (thread NAME)`. `symbol_modules`: by the report's module. Returns the array, *count texts, all in new memory.
+// The links of a holder from the block outwards, the last being `global NAME`, `thread-local NAME` or `stack of
+// FUNCTION (thread NAME)`. `symbol_modules`: by the report's module. Returns the array, *count texts, all in new
+// memory.
 char **holder_texts(const struct report *report, const struct ht_file_holder *holder, const struct stacks *stacks,
                     struct symbols *symbols, const uint32_t *symbol_modules, size_t *count);
 

@@ -23,11 +23,9 @@ static void string_write(FILE *stream, const char *text) {
 }
 
 static void item_begin(struct json_out *out, const char *key) {
-  if (out->comma)
-    fputc(',', out->stream);
+  if (out->comma) fputc(',', out->stream);
   out->comma = true;
-  if (!key)
-    return;
+  if (!key) return;
   string_write(out->stream, key);
   fputc(':', out->stream);
 }
@@ -75,8 +73,7 @@ void out_number(struct json_out *out, const char *key, double value, int decimal
   char text[400];
   int length = snprintf(text, sizeof text, "%.*f", decimals, value);
   if (strchr(text, '.')) // leave one decimal, so that the number stays one with decimals
-    while (text[length - 1] == '0' && text[length - 2] != '.')
-      text[--length] = 0;
+    while (text[length - 1] == '0' && text[length - 2] != '.') text[--length] = 0;
   item_begin(out, key);
   fputs(text, out->stream);
 }

@@ -27,8 +27,7 @@ static size_t row_place(const struct merging *merging, const struct row *row) {
   size_t place = (hash >> 24) & (merging->table_capacity - 1);
   for (uint32_t number; (number = merging->table[place]);) {
     const struct row *other = &merging->judgement->rows[number - 1];
-    if (other->stack == row->stack && other->kind == row->kind && other->residue == row->residue)
-      break;
+    if (other->stack == row->stack && other->kind == row->kind && other->residue == row->residue) break;
     place = (place + 1) & (merging->table_capacity - 1);
   }
   return place;
@@ -37,8 +36,7 @@ static size_t row_place(const struct merging *merging, const struct row *row) {
 static uint32_t row_find(struct merging *merging, const struct row *row) {
   struct judgement *judgement = merging->judgement;
   size_t place = row_place(merging, row);
-  if (merging->table[place])
-    return merging->table[place] - 1;
+  if (merging->table[place]) return merging->table[place] - 1;
   judgement->rows = memory_grow(judgement->rows, judgement->row_count, &merging->row_capacity, sizeof *row);
   judgement->rows[judgement->row_count] = *row;
   merging->table[place] = (uint32_t)++judgement->row_count;
@@ -107,8 +105,7 @@ static int suppression_find(const struct judgement *judgement, const struct row 
       int found = suppressions_match(suppressions, frame->function, frame->file, frame->module);
       *answer = found < 0 ? NONE : found + 1;
     }
-    if (*answer > 0)
-      return *answer - 1;
+    if (*answer > 0) return *answer - 1;
   }
   return -1;
 }
@@ -143,8 +140,7 @@ static void leaks_judge(struct judgement *judgement, const struct judgement_rule
   int *known = memory_get(judgement->stacks->frame_count, sizeof *known);
   for (size_t i = 0; i < judgement->row_count; i++) {
     struct row *row = &judgement->rows[i];
-    if (!is_leak(row))
-      continue;
+    if (!is_leak(row)) continue;
     row_suppress(judgement, row, rules, known);
     leak_count(judgement, row);
   }
@@ -169,8 +165,7 @@ struct ranked {
 // Largest first; equal ones in the report's order, so that a report always reads the same.
 static int ranked_compare(const void *left, const void *right) {
   const struct ranked *a = left, *b = right;
-  if (a->figure != b->figure)
-    return a->figure > b->figure ? -1 : 1;
+  if (a->figure != b->figure) return a->figure > b->figure ? -1 : 1;
   return a->row < b->row ? -1 : a->row > b->row;
 }
 
@@ -184,8 +179,7 @@ static struct row_list list_make(const struct judgement *judgement, row_figure *
   }
   qsort(ranked, list.count, sizeof *ranked, ranked_compare);
   list.rows = memory_get(list.count, sizeof *list.rows);
-  for (size_t i = 0; i < list.count; i++)
-    list.rows[i] = ranked[i].row;
+  for (size_t i = 0; i < list.count; i++) list.rows[i] = ranked[i].row;
   free(ranked);
   return list;
 }
@@ -194,12 +188,9 @@ static uint64_t python_figure(const struct row *row) { return row->live_bytes + 
 
 static int python_compare(const void *left, const void *right) {
   const struct python_row *a = left, *b = right;
-  if (a->leaked != b->leaked)
-    return a->leaked ? -1 : 1;
-  if (a->live_bytes != b->live_bytes)
-    return a->live_bytes > b->live_bytes ? -1 : 1;
-  if (a->peak_bytes != b->peak_bytes)
-    return a->peak_bytes > b->peak_bytes ? -1 : 1;
+  if (a->leaked != b->leaked) return a->leaked ? -1 : 1;
+  if (a->live_bytes != b->live_bytes) return a->live_bytes > b->live_bytes ? -1 : 1;
+  if (a->peak_bytes != b->peak_bytes) return a->peak_bytes > b->peak_bytes ? -1 : 1;
   return a->row < b->row ? -1 : a->row > b->row;
 }
 
@@ -223,8 +214,7 @@ static void python_add(struct judgement *judgement, uint32_t index) {
 static void python_make(struct judgement *judgement) {
   struct row_list list = list_make(judgement, python_figure, true);
   judgement->python = memory_get(2 * list.count, sizeof *judgement->python);
-  for (size_t i = 0; i < list.count; i++)
-    python_add(judgement, list.rows[i]);
+  for (size_t i = 0; i < list.count; i++) python_add(judgement, list.rows[i]);
   qsort(judgement->python, judgement->python_count, sizeof *judgement->python, python_compare);
   free(list.rows);
 }
@@ -246,7 +236,8 @@ static struct growth not_judged(const char *why) {
 static double run_seconds(const struct report *report) { return (double)report->process->duration_ns / NS_PER_S; }
 
 static struct growth pool_judge(const struct report *report, bool device, struct growth_limit limit) {
-  double *at_s = memory_get(report->sample_count, sizeof *at_s), *bytes = memory_get(report->sample_count, sizeof *bytes);
+  double *at_s = memory_get(report->sample_count, sizeof *at_s),
+         *bytes = memory_get(report->sample_count, sizeof *bytes);
   double most = 0;
   for (uint32_t i = 0; i < report->sample_count; i++) {
     at_s[i] = (double)report->samples[i].at_ns / NS_PER_S;
@@ -269,8 +260,7 @@ static struct growth pool_judge(const struct report *report, bool device, struct
 static struct row_curve *curve_of_row(struct judgement *judgement, uint32_t row, uint32_t *number) {
   if (!number[row]) {
     number[row] = (uint32_t)++judgement->curve_count;
-    judgement->curves[number[row] - 1] =
-        (struct row_curve){row, memory_get(judgement->point_count, sizeof(double))};
+    judgement->curves[number[row] - 1] = (struct row_curve){row, memory_get(judgement->point_count, sizeof(double))};
   }
   return &judgement->curves[number[row] - 1];
 }
@@ -284,24 +274,21 @@ static void points_take(struct judgement *judgement) {
 
 static void curves_make(struct judgement *judgement, const uint32_t *row_of_site) {
   const struct report *report = judgement->report;
-  if (!report->site_timeline)
-    return;
+  if (!report->site_timeline) return;
   points_take(judgement);
   judgement->curves = memory_get(report->site_timeline->row_count, sizeof *judgement->curves);
   uint32_t *number = memory_get(judgement->row_count, sizeof *number);
   for (uint32_t k = 0; k < report->site_timeline->row_count; k++) {
     const struct ht_file_site_row *from = site_timeline_row(report, k);
     struct row_curve *curve = curve_of_row(judgement, row_of_site[from->site], number);
-    for (size_t i = 0; i < judgement->point_count; i++)
-      curve->bytes[i] += (double)site_timeline_bytes(from)[i];
+    for (size_t i = 0; i < judgement->point_count; i++) curve->bytes[i] += (double)site_timeline_bytes(from)[i];
   }
   free(number);
 }
 
 static int growing_compare(const void *left, const void *right) {
   const struct growth_row *a = left, *b = right;
-  if (a->bytes_per_s != b->bytes_per_s)
-    return a->bytes_per_s > b->bytes_per_s ? -1 : 1;
+  if (a->bytes_per_s != b->bytes_per_s) return a->bytes_per_s > b->bytes_per_s ? -1 : 1;
   return a->row < b->row ? -1 : a->row > b->row;
 }
 
@@ -332,6 +319,17 @@ static void totals_count(struct judgement *judgement) {
   }
 }
 
+static void notes_collect(struct judgement *judgement, const struct symbols *symbols, const uint32_t *symbol_modules) {
+  const struct report *report = judgement->report;
+  judgement->notes = memory_get((size_t)report->note_count + report->module_count, sizeof *judgement->notes);
+  for (uint32_t i = 0; i < report->note_count; i++)
+    judgement->notes[judgement->note_count++] = report->strings + report->notes[i];
+  for (uint32_t i = 0; i < report->module_count; i++) {
+    const char *note = symbols->modules[symbol_modules[i]].note;
+    if (note) judgement->notes[judgement->note_count++] = note;
+  }
+}
+
 static bool is_quiet(const struct judgement *judgement) {
   const struct ht_file_process *process = judgement->report->process;
   return !(process->flags & HT_PROCESS_MAIN) && process->peak_bytes < QUIET_PEAK_BYTES &&
@@ -341,8 +339,7 @@ static bool is_quiet(const struct judgement *judgement) {
 
 static void rows_make(struct judgement *judgement, struct merging *merging) {
   merging->table_capacity = 64;
-  while (merging->table_capacity < 2 * (size_t)judgement->report->site_count)
-    merging->table_capacity *= 2;
+  while (merging->table_capacity < 2 * (size_t)judgement->report->site_count) merging->table_capacity *= 2;
   merging->table = memory_get(merging->table_capacity, sizeof *merging->table);
   merging->row_of_site = memory_get(judgement->report->site_count, sizeof *merging->row_of_site);
   sites_merge(merging);
@@ -364,6 +361,7 @@ struct judgement judgement_make(const struct report *report, const struct stacks
   judgement.temporaries = list_make(&judgement, temporary_figure, false);
   python_make(&judgement);
   totals_count(&judgement);
+  notes_collect(&judgement, symbols, symbol_modules);
   judgement.cpu = pool_judge(report, false, rules->growth_limit);
   judgement.device = pool_judge(report, true, rules->growth_limit);
   curves_make(&judgement, merging.row_of_site);
@@ -381,12 +379,10 @@ bool judgement_has_growth(const struct judgement *judgement) {
 
 void judgement_free(struct judgement *judgement) {
   for (size_t i = 0; i < judgement->row_count; i++) {
-    for (size_t k = 0; k < judgement->rows[i].held_count; k++)
-      free(judgement->rows[i].held_by[k]);
+    for (size_t k = 0; k < judgement->rows[i].held_count; k++) free(judgement->rows[i].held_by[k]);
     free(judgement->rows[i].held_by);
   }
-  for (size_t i = 0; i < judgement->curve_count; i++)
-    free(judgement->curves[i].bytes);
+  for (size_t i = 0; i < judgement->curve_count; i++) free(judgement->curves[i].bytes);
   free(judgement->rows);
   free(judgement->leaks.rows);
   free(judgement->peak.rows);
@@ -394,6 +390,7 @@ void judgement_free(struct judgement *judgement) {
   free(judgement->temporaries.rows);
   free(judgement->python);
   free(judgement->growing);
+  free(judgement->notes);
   free(judgement->point_s);
   free(judgement->curves);
   *judgement = (struct judgement){0};

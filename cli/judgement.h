@@ -14,12 +14,12 @@
 
 // Sites of one kind with the same shown stack, added up.
 struct row {
-  uint32_t kind;  // enum ht_kind
-  uint32_t stack; // node
+  uint32_t kind;                  // enum ht_kind
+  uint32_t stack;                 // node
   const struct shown_frame *site; // NULL: the stack is empty
-  bool residue;       // known library residue
-  bool arena;         // `python arenas, free`
-  int suppression;    // index, -1: none
+  bool residue;                   // known library residue
+  bool arena;                     // `python arenas, free`
+  int suppression;                // index, -1: none
   bool suppressed;
   uint64_t allocations, frees, temporaries, allocated_bytes;
   uint64_t live_bytes, live_blocks, peak_bytes, peak_blocks;
@@ -73,6 +73,8 @@ struct judgement {
   size_t point_count;
   struct row_curve *curves;
   size_t curve_count;
+  const char **notes; // what this report could not see or name, a sentence each
+  size_t note_count;
   bool quiet;
 };
 

@@ -13,9 +13,7 @@ static void *memory_checked(void *memory) {
   exit(2);
 }
 
-void *memory_get(size_t count, size_t item_bytes) {
-  return memory_checked(calloc(count ? count : 1, item_bytes));
-}
+void *memory_get(size_t count, size_t item_bytes) { return memory_checked(calloc(count ? count : 1, item_bytes)); }
 
 void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_bytes) {
   if (count < *capacity) return items;

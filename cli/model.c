@@ -18,7 +18,7 @@ struct array_place {
 };
 
 #define ARRAY(section, type, pointer, count)                                                                           \
-  {section, sizeof(type), offsetof(struct report, pointer), offsetof(struct report, count), #pointer}
+  { section, sizeof(type), offsetof(struct report, pointer), offsetof(struct report, count), #pointer }
 static const struct array_place array_places[] = {
     ARRAY(HT_SECTION_MODULES, struct ht_file_module, modules, module_count),
     ARRAY(HT_SECTION_FRAMES, struct ht_file_frame, frames, frame_count),
@@ -65,8 +65,7 @@ static bool arguments_good(const struct report *report) {
   const char *at = report->strings + report->process->argv;
   const char *end = report->strings + report->file.sections[HT_SECTION_STRINGS].bytes;
   for (uint32_t i = 0; i < report->process->argc; i++) {
-    if (at >= end)
-      return false;
+    if (at >= end) return false;
     at += strlen(at) + 1;
   }
   return true;
@@ -74,8 +73,7 @@ static bool arguments_good(const struct report *report) {
 
 static bool process_take(struct report *report) {
   const struct section *section = &report->file.sections[HT_SECTION_PROCESS];
-  if (section->bytes != sizeof *report->process)
-    return false;
+  if (section->bytes != sizeof *report->process) return false;
   report->process = section->data;
   const struct ht_file_process *process = report->process;
   return string_good(report, process->exe) && string_good(report, process->argv) &&
@@ -104,8 +102,7 @@ static bool frame_good(const struct report *report, const struct ht_file_frame *
 
 static bool frames_good(const struct report *report) {
   for (uint32_t i = 1; i < report->frame_count; i++)
-    if (!frame_good(report, &report->frames[i]))
-      return false;
+    if (!frame_good(report, &report->frames[i])) return false;
   return true;
 }
 
@@ -113,8 +110,7 @@ static bool frames_good(const struct report *report) {
 static bool nodes_good(const struct report *report) {
   for (uint32_t i = 1; i < report->node_count; i++) {
     const struct ht_file_node *node = &report->nodes[i];
-    if (node->parent >= i || node->frame == 0 || node->frame >= report->frame_count)
-      return false;
+    if (node->parent >= i || node->frame == 0 || node->frame >= report->frame_count) return false;
   }
   return true;
 }
@@ -122,12 +118,10 @@ static bool nodes_good(const struct report *report) {
 static bool sites_good(const struct report *report) {
   for (uint32_t i = 1; i < report->site_count; i++) {
     uint32_t node = report->sites[i].node;
-    if ((node != 0 && node >= report->node_count) || report->sites[i].kind >= HT_KIND_COUNT)
-      return false;
+    if ((node != 0 && node >= report->node_count) || report->sites[i].kind >= HT_KIND_COUNT) return false;
   }
   for (uint32_t i = 0; i < report->leak_count; i++)
-    if (!site_good(report, report->leaks[i].site))
-      return false;
+    if (!site_good(report, report->leaks[i].site)) return false;
   return true;
 }
 
@@ -154,18 +148,15 @@ static bool holders_good(const struct report *report) {
       return false;
   }
   for (uint32_t i = 0; i < report->link_count; i++)
-    if (!link_good(report, &report->links[i]))
-      return false;
+    if (!link_good(report, &report->links[i])) return false;
   return true;
 }
 
 static bool texts_good(const struct report *report) {
   for (uint32_t i = 0; i < report->thread_count; i++)
-    if (!string_good(report, report->threads[i].name))
-      return false;
+    if (!string_good(report, report->threads[i].name)) return false;
   for (uint32_t i = 0; i < report->note_count; i++)
-    if (!string_good(report, report->notes[i]))
-      return false;
+    if (!string_good(report, report->notes[i])) return false;
   return true;
 }
 
@@ -177,18 +168,15 @@ static uint64_t site_row_bytes(const struct report *report) {
 
 static bool site_timeline_take(struct report *report) {
   const struct section *section = &report->file.sections[HT_SECTION_SITE_TIMELINE];
-  if (section->bytes == 0)
-    return true;
-  if (section->bytes < sizeof *report->site_timeline)
-    return false;
+  if (section->bytes == 0) return true;
+  if (section->bytes < sizeof *report->site_timeline) return false;
   report->site_timeline = section->data;
   uint64_t room = section->bytes - sizeof *report->site_timeline;
   uint64_t points_bytes = (uint64_t)report->site_timeline->point_count * sizeof(uint64_t);
   if (points_bytes > room || report->site_timeline->row_count > (room - points_bytes) / site_row_bytes(report))
     return false;
   for (uint32_t i = 0; i < report->site_timeline->row_count; i++)
-    if (!site_good(report, site_timeline_row(report, i)->site))
-      return false;
+    if (!site_good(report, site_timeline_row(report, i)->site)) return false;
   return true;
 }
 
@@ -206,29 +194,20 @@ const uint64_t *site_timeline_bytes(const struct ht_file_site_row *row) { return
 // ---- whole
 
 static bool report_check(struct report *report, struct problem *problem) {
-  if (!strings_take(report))
-    return damaged(problem, "its strings do not end");
-  if (!process_take(report))
-    return damaged(problem, "no process is described");
-  if (!arrays_take(report, problem))
-    return false;
-  if (!modules_good(report) || !frames_good(report))
-    return damaged(problem, "a frame points nowhere");
-  if (!nodes_good(report))
-    return damaged(problem, "a stack runs in a circle or points nowhere");
-  if (!sites_good(report))
-    return damaged(problem, "a site points nowhere");
-  if (!holders_good(report))
-    return damaged(problem, "a holder points nowhere");
-  if (!texts_good(report))
-    return damaged(problem, "a text points nowhere");
+  if (!strings_take(report)) return damaged(problem, "its strings do not end");
+  if (!process_take(report)) return damaged(problem, "no process is described");
+  if (!arrays_take(report, problem)) return false;
+  if (!modules_good(report) || !frames_good(report)) return damaged(problem, "a frame points nowhere");
+  if (!nodes_good(report)) return damaged(problem, "a stack runs in a circle or points nowhere");
+  if (!sites_good(report)) return damaged(problem, "a site points nowhere");
+  if (!holders_good(report)) return damaged(problem, "a holder points nowhere");
+  if (!texts_good(report)) return damaged(problem, "a text points nowhere");
   return site_timeline_take(report) || damaged(problem, "the timeline of the sites does not fit");
 }
 
 bool report_take(struct report_file *file, struct report *report, struct problem *problem) {
   *report = (struct report){.file = *file};
-  if (report_check(report, problem))
-    return true;
+  if (report_check(report, problem)) return true;
   report_free(report);
   return false;
 }
@@ -245,7 +224,6 @@ void report_free(struct report *report) {
 
 const char *report_argument(const struct report *report, uint32_t index) {
   const char *at = report->strings + report->process->argv;
-  while (index--)
-    at += strlen(at) + 1;
+  while (index--) at += strlen(at) + 1;
   return at;
 }

@@ -17,11 +17,9 @@ bool problem_set(struct problem *problem, const char *todo, const char *why_form
 
 void problem_print(const char *what, const char *why, const char *todo) {
   char *line = NULL;
-  if (asprintf(&line, "%s: %s; %s", what, why, todo) < 0)
-    return;
+  if (asprintf(&line, "%s: %s; %s", what, why, todo) < 0) return;
   for (char *at = line; *at; at++)
-    if ((unsigned char)*at < ' ' || *at == 0x7f)
-      *at = '?';
+    if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
   complain("%s", line);
   free(line);
 }

@@ -28,8 +28,7 @@ struct report_options {
 
 static const char *folder_choose(const char *named, char **found) {
   *found = NULL;
-  if (named)
-    return named;
+  if (named) return named;
   *found = report_folder_newest();
   if (*found)
     complain("report: %s is the newest folder here", *found);
@@ -40,8 +39,7 @@ static const char *folder_choose(const char *named, char **found) {
 
 static bool suppressions_load(struct suppressions *suppressions, const struct report_options *options) {
   struct problem problem;
-  if (!options->no_builtin_suppressions)
-    suppressions_add_builtin(suppressions);
+  if (!options->no_builtin_suppressions) suppressions_add_builtin(suppressions);
   for (int i = 0; i < options->suppression_files.count; i++) {
     const char *path = options->suppression_files.values[i];
     if (!suppressions_read(suppressions, path, &problem)) {
@@ -59,23 +57,18 @@ static void text_show(const struct report_set *set, const struct report_options 
   struct text_out out = text_out_make(stdout, !options->no_color && !(no_color && *no_color));
   size_t shown = 0;
   for (size_t i = 0; i < set->count; i++) {
-    if (set->judgements[i].quiet)
-      continue;
-    if (shown++)
-      text_print(&out, STYLE_PLAIN, "\n\n");
-    report_text(&out, &set->judgements[i], options->top, set->symbols.notes, set->symbols.note_count);
+    if (set->judgements[i].quiet) continue;
+    if (shown++) text_print(&out, STYLE_PLAIN, "\n\n");
+    report_text(&out, &set->judgements[i], options->top);
   }
-  if (shown && shown < set->count)
-    text_print(&out, STYLE_PLAIN, "\n");
+  if (shown && shown < set->count) text_print(&out, STYLE_PLAIN, "\n");
   for (size_t i = 0; i < set->count; i++)
-    if (set->judgements[i].quiet)
-      report_text_quiet(&out, &set->judgements[i]);
+    if (set->judgements[i].quiet) report_text_quiet(&out, &set->judgements[i]);
   text_out_free(&out);
 }
 
 static void json_show(const struct report_set *set, const struct report_options *options) {
-  for (size_t i = 0; i < set->count; i++)
-    report_json(stdout, &set->judgements[i], options->top, set->symbols.notes, set->symbols.note_count);
+  for (size_t i = 0; i < set->count; i++) report_json(stdout, &set->judgements[i], options->top);
 }
 
 // Of several processes each gets a first frame of its own.
@@ -113,7 +106,8 @@ static bool has_finding(const struct report_set *set, const char *fail_on) {
 
 static int set_show(struct report_set *set, struct suppressions *suppressions, const struct report_options *options) {
   bool limited = options->growth_limit_mib != NO_LIMIT;
-  struct judgement_rules rules = {suppressions, !options->no_builtin_suppressions,
+  struct judgement_rules rules = {suppressions,
+                                  !options->no_builtin_suppressions,
                                   {limited, limited ? (double)options->growth_limit_mib * MIB : 0}};
   report_set_judge(set, &rules);
   output_show(set, suppressions, options);
@@ -121,8 +115,7 @@ static int set_show(struct report_set *set, struct suppressions *suppressions, c
     problem_print("report", "stdout cannot be written", "check where it goes");
     return STATUS_ERROR;
   }
-  if (set->damaged_count)
-    return STATUS_ERROR;
+  if (set->damaged_count) return STATUS_ERROR;
   return has_finding(set, options->fail_on) ? STATUS_FINDING : STATUS_OK;
 }
 
@@ -152,8 +145,7 @@ int command_report(int argc, char **argv) {
       {0},
   };
   int operands = options_parse("report", table, false, argc, argv);
-  if (operands < 0)
-    return STATUS_ERROR;
+  if (operands < 0) return STATUS_ERROR;
   if (operands > 1 || (options.json && options.folded)) {
     problem_print("report", operands > 1 ? "more than one folder is named" : "--json and --folded exclude each other",
                   "see heaptide help report");

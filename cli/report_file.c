@@ -19,9 +19,7 @@ enum { SECTIONS_MAX = 1024 };
 
 // What the sections may unpack to, so that a small hostile file cannot ask for all memory: real reports
 // shrink 3 to 20 times.
-static uint64_t unpacked_limit_bytes(size_t file_bytes) {
-  return (64ull << 20) + 256 * (uint64_t)file_bytes;
-}
+static uint64_t unpacked_limit_bytes(size_t file_bytes) { return (64ull << 20) + 256 * (uint64_t)file_bytes; }
 
 static bool header_check(const struct ht_file_header *header, size_t size, struct problem *problem) {
   if (header->version > HT_FILE_VERSION)
@@ -89,7 +87,8 @@ static bool sections_read(const uint8_t *bytes, size_t size, uint32_t count, str
   for (uint32_t i = 0; i < count; i++) {
     struct ht_file_section entry;
     memcpy(&entry, bytes + sizeof(struct ht_file_header) + i * sizeof entry, sizeof entry);
-    if (entry.id >= REPORT_SECTION_LIMIT) continue; // something that a newer recorder adds: skipped by the format's rule
+    if (entry.id >= REPORT_SECTION_LIMIT)
+      continue; // something that a newer recorder adds: skipped by the format's rule
     if (file->sections[entry.id].data)
       return problem_set(problem, TODO_RECORD_AGAIN, "damaged: section %u is there twice", entry.id);
     if (entry.raw_bytes > room_bytes)

@@ -14,8 +14,7 @@
 // Reads decimal digits; NULL: there are none, or too many.
 static const char *number_take(const char *at, uint32_t *number) {
   char *end;
-  if (!isdigit((unsigned char)*at))
-    return NULL;
+  if (!isdigit((unsigned char)*at)) return NULL;
   unsigned long value = strtoul(at, &end, 10);
   *number = (uint32_t)value;
   return value <= UINT32_MAX ? end : NULL;
@@ -23,12 +22,10 @@ static const char *number_take(const char *at, uint32_t *number) {
 
 // heaptide.PID.bin or heaptide.PID-N.bin
 static bool name_parse(const char *name, uint32_t *pid, uint32_t *image) {
-  if (strncmp(name, NAME_START, strlen(NAME_START)) != 0)
-    return false;
+  if (strncmp(name, NAME_START, strlen(NAME_START)) != 0) return false;
   const char *at = number_take(name + strlen(NAME_START), pid);
   *image = 0;
-  if (at && *at == '-')
-    at = number_take(at + 1, image);
+  if (at && *at == '-') at = number_take(at + 1, image);
   return at && strcmp(at, ".bin") == 0;
 }
 
@@ -49,8 +46,7 @@ static int name_compare(const struct dirent **left, const struct dirent **right)
   uint32_t pids[2], images[2];
   name_parse((*left)->d_name, &pids[0], &images[0]);
   name_parse((*right)->d_name, &pids[1], &images[1]);
-  if (pids[0] != pids[1])
-    return pids[0] < pids[1] ? -1 : 1;
+  if (pids[0] != pids[1]) return pids[0] < pids[1] ? -1 : 1;
   return images[0] < images[1] ? -1 : images[0] > images[1];
 }
 
@@ -65,8 +61,7 @@ bool report_paths_find(const char *folder, struct report_paths *found, struct pr
     return true;
   }
   int count = scandir(folder, &entries, is_report_name, name_compare);
-  if (count < 0)
-    return problem_set(problem, "check its rights", "cannot be read: %s", strerror(errno));
+  if (count < 0) return problem_set(problem, "check its rights", "cannot be read: %s", strerror(errno));
   for (int i = 0; i < count; i++) {
     uint32_t pid, image;
     name_parse(entries[i]->d_name, &pid, &image);
@@ -78,8 +73,7 @@ bool report_paths_find(const char *folder, struct report_paths *found, struct pr
 }
 
 void report_paths_free(struct report_paths *found) {
-  for (size_t i = 0; i < found->count; i++)
-    free(found->paths[i]);
+  for (size_t i = 0; i < found->count; i++) free(found->paths[i]);
   free(found->paths);
   free(found->pids);
   *found = (struct report_paths){0};
@@ -106,15 +100,12 @@ char *report_folder_newest(void) {
   char *newest = NULL;
   struct timespec newest_at = {0}, at;
   for (struct dirent *entry; here && (entry = readdir(here));) {
-    if (strncmp(entry->d_name, NAME_START, strlen(NAME_START)) != 0 || !folder_look(entry->d_name, &at))
-      continue;
-    if (newest && !is_newer(&at, &newest_at))
-      continue;
+    if (strncmp(entry->d_name, NAME_START, strlen(NAME_START)) != 0 || !folder_look(entry->d_name, &at)) continue;
+    if (newest && !is_newer(&at, &newest_at)) continue;
     free(newest);
     newest = memory_format("%s", entry->d_name);
     newest_at = at;
   }
-  if (here)
-    closedir(here);
+  if (here) closedir(here);
   return newest;
 }

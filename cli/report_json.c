@@ -35,8 +35,7 @@ static void frame_write(struct json_out *out, const char *key, const struct show
     out_text(out, "module", frame->module);
     known_count(out, "offset", frame->has_offset, frame->offset);
   }
-  if (mixed)
-    out_text(out, "lang", python ? "python" : frame->language == LANGUAGE_JIT ? "jit" : "native");
+  if (mixed) out_text(out, "lang", python ? "python" : frame->language == LANGUAGE_JIT ? "jit" : "native");
   out_close(out, '}');
 }
 
@@ -83,8 +82,7 @@ static void held_write(struct json_out *out, const struct row *row) {
     return;
   }
   out_open(out, "held_by", '[');
-  for (size_t i = 0; i < row->held_count; i++)
-    out_text(out, NULL, row->held_by[i]);
+  for (size_t i = 0; i < row->held_count; i++) out_text(out, NULL, row->held_by[i]);
   out_close(out, ']');
 }
 
@@ -117,15 +115,13 @@ static void head_write(struct json_out *out, const struct judgement *judgement) 
   const struct report *report = judgement->report;
   const struct ht_file_process *process = report->process;
   out_text(out, "schema", "heaptide-report/1");
-  if (process->flags & HT_PROCESS_ESTIMATED)
-    out_bool(out, "estimated", true);
+  if (process->flags & HT_PROCESS_ESTIMATED) out_bool(out, "estimated", true);
   out_count(out, "pid", process->pid);
   out_count(out, "ppid", process->ppid);
   out_text(out, "exe", report->strings + process->exe);
   out_open(out, "argv", '[');
   const char *argument = report->strings + process->argv;
-  for (uint32_t i = 0; i < process->argc; i++, argument += strlen(argument) + 1)
-    out_text(out, NULL, argument);
+  for (uint32_t i = 0; i < process->argc; i++, argument += strlen(argument) + 1) out_text(out, NULL, argument);
   out_close(out, ']');
   out_bool(out, "main", process->flags & HT_PROCESS_MAIN);
   out_bool(out, "quiet", judgement->quiet);
@@ -193,8 +189,8 @@ static void temporary_write(struct json_out *out, const struct row *row) {
 }
 
 static void list_write(struct json_out *out, const struct judgement *judgement, const char *key,
-                       const struct row_list *list, uint64_t top, void (*figures)(struct json_out *, const struct row *),
-                       bool held) {
+                       const struct row_list *list, uint64_t top,
+                       void (*figures)(struct json_out *, const struct row *), bool held) {
   out_open(out, key, '[');
   for (size_t i = 0; i < list->count && i < top; i++) {
     const struct row *row = &judgement->rows[list->rows[i]];
@@ -202,8 +198,7 @@ static void list_write(struct json_out *out, const struct judgement *judgement, 
     kind_write(out, row);
     figures(out, row);
     row_end(out, judgement, row);
-    if (held)
-      held_write(out, row);
+    if (held) held_write(out, row);
     out_close(out, '}');
   }
   out_close(out, ']');
@@ -230,8 +225,7 @@ static void python_write(struct json_out *out, const struct judgement *judgement
 static void sizes_write(struct json_out *out, const struct report *report) {
   out_open(out, "sizes", '[');
   for (uint32_t i = 0; i < report->size_count; i++) {
-    if (!report->sizes[i].allocations)
-      continue;
+    if (!report->sizes[i].allocations) continue;
     out_open(out, NULL, '{');
     out_count(out, "up_to", report->sizes[i].up_to_bytes);
     out_count(out, "allocations", report->sizes[i].allocations);
@@ -293,8 +287,7 @@ static uint64_t pinned_bytes(const struct ht_file_sample *sample) { return sampl
 static void column_write(struct json_out *out, const struct report *report, const char *key,
                          uint64_t (*bytes)(const struct ht_file_sample *)) {
   out_open(out, key, '[');
-  for (uint32_t i = 0; i < report->sample_count; i++)
-    out_count(out, NULL, bytes(&report->samples[i]));
+  for (uint32_t i = 0; i < report->sample_count; i++) out_count(out, NULL, bytes(&report->samples[i]));
   out_close(out, ']');
 }
 
@@ -309,8 +302,7 @@ static void curve_write(struct json_out *out, const struct judgement *judgement,
   out_open(out, "bytes", '[');
   for (uint32_t i = 0; i < report->sample_count; i++) {
     double at_s = seconds_of(report->samples[i].at_ns);
-    while (point < judgement->point_count && judgement->point_s[point] <= at_s)
-      point++;
+    while (point < judgement->point_count && judgement->point_s[point] <= at_s) point++;
     out_count(out, NULL, point ? (uint64_t)curve->bytes[point - 1] : 0);
   }
   out_close(out, ']');
@@ -332,8 +324,7 @@ static void timeline_write(struct json_out *out, const struct judgement *judgeme
     known_count(out, NULL, report->samples[i].rss_bytes, report->samples[i].rss_bytes);
   out_close(out, ']');
   out_open(out, "sites", '[');
-  for (size_t i = 0; i < judgement->curve_count; i++)
-    curve_write(out, judgement, &judgement->curves[i]);
+  for (size_t i = 0; i < judgement->curve_count; i++) curve_write(out, judgement, &judgement->curves[i]);
   out_close(out, ']');
   out_open(out, "streams", '[');
   out_close(out, ']');
@@ -371,16 +362,13 @@ static void gpu_write(struct json_out *out, const struct ht_file_process *proces
   out_close(out, '}');
 }
 
-static void notes_write(struct json_out *out, const struct report *report, char *const *notes, size_t note_count) {
+static void notes_write(struct json_out *out, const struct judgement *judgement) {
   out_open(out, "notes", '[');
-  for (uint32_t i = 0; i < report->note_count; i++)
-    out_text(out, NULL, report->strings + report->notes[i]);
-  for (size_t i = 0; i < note_count; i++)
-    out_text(out, NULL, notes[i]);
+  for (size_t i = 0; i < judgement->note_count; i++) out_text(out, NULL, judgement->notes[i]);
   out_close(out, ']');
 }
 
-void report_json(FILE *stream, const struct judgement *judgement, uint64_t top, char *const *notes, size_t note_count) {
+void report_json(FILE *stream, const struct judgement *judgement, uint64_t top) {
   struct json_out out = {.stream = stream};
   out_open(&out, NULL, '{');
   head_write(&out, judgement);
@@ -395,7 +383,7 @@ void report_json(FILE *stream, const struct judgement *judgement, uint64_t top, 
   gpu_write(&out, judgement->report->process);
   timeline_write(&out, judgement);
   threads_write(&out, judgement->report);
-  notes_write(&out, judgement->report, notes, note_count);
+  notes_write(&out, judgement);
   out_close(&out, '}');
   fputc('\n', stream);
 }

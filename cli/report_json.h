@@ -7,7 +7,7 @@
 
 #include "judgement.h"
 
-// `top`: rows of the peak, hotspots, temporaries, python and gpu lists. `notes`: sentences to add to the report's own.
-void report_json(FILE *stream, const struct judgement *judgement, uint64_t top, char *const *notes, size_t note_count);
+// `top`: rows of the peak, hotspots, temporaries, python and gpu lists.
+void report_json(FILE *stream, const struct judgement *judgement, uint64_t top);
 
 #endif

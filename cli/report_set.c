@@ -29,12 +29,10 @@ static uint64_t report_end_ns(const struct report *report) {
 static void report_add(struct report_set *set, struct report *report, size_t *capacity) {
   for (size_t i = 0; i < set->count; i++) {
     struct report *other = &set->reports[i];
-    if (other->process->pid != report->process->pid || other->process->image != report->process->image)
-      continue;
+    if (other->process->pid != report->process->pid || other->process->image != report->process->image) continue;
     bool newer = report_end_ns(report) > report_end_ns(other);
     report_free(newer ? other : report);
-    if (newer)
-      *other = *report;
+    if (newer) *other = *report;
     return;
   }
   set->reports = memory_grow(set->reports, set->count, capacity, sizeof *set->reports);
@@ -66,15 +64,13 @@ bool report_set_load(struct report_set *set, const char *folder, uint64_t pid) {
   }
   for (size_t i = 0; i < found.count; i++) {
     progress_show("reading reports", i, found.count);
-    if (!pid || !found.pids[i] || found.pids[i] == pid)
-      file_load(set, found.paths[i], pid, &capacity);
+    if (!pid || !found.pids[i] || found.pids[i] == pid) file_load(set, found.paths[i], pid, &capacity);
   }
   progress_clear();
   report_paths_free(&found);
   if (set->count == 0 && set->damaged_count == 0)
     problem_print(folder, "holds no report of that process", "see heaptide report --json for their pids");
-  if (set->count)
-    qsort(set->reports, set->count, sizeof *set->reports, report_compare);
+  if (set->count) qsort(set->reports, set->count, sizeof *set->reports, report_compare);
   return set->count > 0;
 }
 
@@ -84,13 +80,11 @@ void report_set_judge(struct report_set *set, const struct judgement_rules *rule
   struct stack_wishes *wishes = memory_get(set->count, sizeof *wishes);
   set->stacks = memory_get(set->count, sizeof *set->stacks);
   set->judgements = memory_get(set->count, sizeof *set->judgements);
-  for (size_t i = 0; i < set->count; i++)
-    wishes[i] = stacks_want(&set->reports[i], &set->symbols);
+  for (size_t i = 0; i < set->count; i++) wishes[i] = stacks_want(&set->reports[i], &set->symbols);
   symbols_resolve(&set->symbols);
   for (size_t i = 0; i < set->count; i++) {
     stacks_make(&set->stacks[i], &set->reports[i], &set->symbols, &wishes[i]);
-    set->judgements[i] =
-        judgement_make(&set->reports[i], &set->stacks[i], &set->symbols, wishes[i].modules, rules);
+    set->judgements[i] = judgement_make(&set->reports[i], &set->stacks[i], &set->symbols, wishes[i].modules, rules);
     stack_wishes_free(&wishes[i]);
   }
   free(wishes);
@@ -98,10 +92,8 @@ void report_set_judge(struct report_set *set, const struct judgement_rules *rule
 
 void report_set_free(struct report_set *set) {
   for (size_t i = 0; i < set->count; i++) {
-    if (set->judgements)
-      judgement_free(&set->judgements[i]);
-    if (set->stacks)
-      stacks_free(&set->stacks[i]);
+    if (set->judgements) judgement_free(&set->judgements[i]);
+    if (set->stacks) stacks_free(&set->stacks[i]);
     report_free(&set->reports[i]);
   }
   free(set->judgements);

@@ -21,7 +21,8 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 static char *command_line(const struct report *report) {
   const char *argument = report->strings + report->process->argv;
-  char *line = memory_format("%s", report->process->argc ? path_name(argument) : path_name(report->strings + report->process->exe));
+  char *line = memory_format("%s", report->process->argc ? path_name(argument)
+                                                         : path_name(report->strings + report->process->exe));
   for (uint32_t i = 1; i < report->process->argc && strlen(line) < 4 * COMMAND_WIDTH; i++) {
     argument += strlen(argument) + 1;
     char *longer = memory_format("%s %s", line, argument);
@@ -33,8 +34,7 @@ static char *command_line(const struct report *report) {
 
 static char *ending_words(const struct ht_file_process *process) {
   const char *name = process->signal ? sigabbrev_np((int)process->signal) : NULL;
-  if (name)
-    return memory_format("%s by SIG%s", reason_names[process->reason], name);
+  if (name) return memory_format("%s by SIG%s", reason_names[process->reason], name);
   return memory_format("%s", reason_names[process->reason]);
 }
 
@@ -54,10 +54,8 @@ static void head_print(struct text_out *out, const struct judgement *judgement) 
     text_print(out, STYLE_PLAIN, ", ");
     text_print_foreign(out, STYLE_BOLD, report->strings + process->label, COMMAND_WIDTH);
   }
-  if (process->rank != UINT32_MAX)
-    text_print(out, STYLE_PLAIN, ", rank %u", process->rank);
-  if (process->flags & HT_PROCESS_ESTIMATED)
-    text_print(out, STYLE_PLAIN, ", figures estimated from a sample");
+  if (process->rank != UINT32_MAX) text_print(out, STYLE_PLAIN, ", rank %u", process->rank);
+  if (process->flags & HT_PROCESS_ESTIMATED) text_print(out, STYLE_PLAIN, ", figures estimated from a sample");
   text_print(out, STYLE_PLAIN, "\n");
   free(line);
   free(ending);
@@ -79,8 +77,7 @@ static void stack_print(struct text_out *out, const struct judgement *judgement,
 }
 
 static void held_print(struct text_out *out, const struct row *row) {
-  if (!row->held_count)
-    return;
+  if (!row->held_count) return;
   text_print(out, STYLE_DIM, "               held by: ");
   for (size_t i = 0; i < row->held_count; i++) {
     text_print(out, STYLE_PLAIN, "%s", i ? " << " : "");
@@ -129,8 +126,7 @@ static void leaks_print(struct text_out *out, const struct judgement *judgement,
                (unsigned long long)judgement->leaked_sites, plural(judgement->leaked_sites));
   for (size_t i = 0; i < judgement->leaks.count && shown < top; i++) {
     const struct row *row = &judgement->rows[judgement->leaks.rows[i]];
-    if (row->suppressed)
-      continue;
+    if (row->suppressed) continue;
     leak_print(out, judgement, row);
     shown++;
   }
@@ -154,8 +150,7 @@ static void verdict_print(struct text_out *out, const char *pool, const struct g
 static void sparkline_print(struct text_out *out, const struct report *report) {
   double *bytes = memory_get(report->sample_count, sizeof *bytes);
   for (uint32_t i = 0; i < report->sample_count; i++)
-    for (int kind = 0; kind < HT_KIND_COUNT; kind++)
-      bytes[i] += (double)report->samples[i].live_bytes[kind];
+    for (int kind = 0; kind < HT_KIND_COUNT; kind++) bytes[i] += (double)report->samples[i].live_bytes[kind];
   text_print_sparkline(out, bytes, report->sample_count);
   free(bytes);
 }
@@ -164,8 +159,7 @@ static void growth_print(struct text_out *out, const struct judgement *judgement
   char rate[UNITS_TEXT], live[UNITS_TEXT];
   heading_print(out, "GROWTH");
   verdict_print(out, "", &judgement->cpu);
-  if (judgement->device.verdict != VERDICT_NONE)
-    verdict_print(out, "device memory ", &judgement->device);
+  if (judgement->device.verdict != VERDICT_NONE) verdict_print(out, "device memory ", &judgement->device);
   sparkline_print(out, judgement->report);
   for (size_t i = 0; i < judgement->growing_count && i < top; i++) {
     const struct row *row = &judgement->rows[judgement->growing[i].row];
@@ -234,8 +228,7 @@ static void sizes_print(struct text_out *out, const struct judgement *judgement)
   text_print(out, STYLE_PLAIN, "\n");
   for (uint32_t i = 0; i < report->size_count; i++) {
     const struct ht_file_size *size = &report->sizes[i];
-    if (!size->allocations)
-      continue;
+    if (!size->allocations) continue;
     double share = judgement->allocations ? 100.0 * (double)size->allocations / (double)judgement->allocations : 0;
     text_print(out, STYLE_PLAIN, "%12s and less %14s allocations %5.1f %% %12s\n", bytes_text(up_to, size->up_to_bytes),
                count_text(calls, size->allocations), share, bytes_text(bytes, size->bytes));
@@ -244,16 +237,14 @@ static void sizes_print(struct text_out *out, const struct judgement *judgement)
 
 // ---- Python
 
-static void python_row_print(struct text_out *out, const struct judgement *judgement,
-                             const struct python_row *python) {
+static void python_row_print(struct text_out *out, const struct judgement *judgement, const struct python_row *python) {
   const struct row *row = &judgement->rows[python->row];
   char live[UNITS_TEXT], blocks[UNITS_TEXT], peak[UNITS_TEXT], calls[UNITS_TEXT];
   text_print(out, python->leaked ? STYLE_BAD : STYLE_BOLD, "%12s", bytes_text(live, python->live_bytes));
   text_print(out, STYLE_PLAIN, "  %s in %s block%s, %s allocation%s", python->leaked ? "leaked" : "live",
              count_text(blocks, python->live_blocks), plural(python->live_blocks),
              count_text(calls, python->allocations), plural(python->allocations));
-  if (python->peak_known)
-    text_print(out, STYLE_PLAIN, ", %s at the peak", bytes_text(peak, python->peak_bytes));
+  if (python->peak_known) text_print(out, STYLE_PLAIN, ", %s at the peak", bytes_text(peak, python->peak_bytes));
   text_print(out, STYLE_PLAIN, "\n");
   stack_print(out, judgement, row);
   held_print(out, row);
@@ -262,8 +253,7 @@ static void python_row_print(struct text_out *out, const struct judgement *judge
 static void python_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {
   const struct ht_file_process *process = judgement->report->process;
   char bytes[UNITS_TEXT];
-  if (!(process->flags & HT_PROCESS_PYTHON) && !judgement->python_count)
-    return;
+  if (!(process->flags & HT_PROCESS_PYTHON) && !judgement->python_count) return;
   heading_print(out, "PYTHON");
   text_print(out, STYLE_PLAIN, "  %s live", bytes_text(bytes, process->kinds[HT_KIND_PYTHON].live_bytes));
   if (judgement->python_leaked_blocks)
@@ -291,9 +281,8 @@ static void summary_calls(struct text_out *out, const struct judgement *judgemen
   }
   summary_line(out, "allocations", count_text(value, judgement->allocations), detail);
   summary_line(out, "frees", count_text(value, judgement->frees), "");
-  double share = judgement->allocations
-                     ? 100.0 * (double)judgement->temporaries_total / (double)judgement->allocations
-                     : 0;
+  double share =
+      judgement->allocations ? 100.0 * (double)judgement->temporaries_total / (double)judgement->allocations : 0;
   snprintf(detail, sizeof detail, "%.1f %%", share);
   summary_line(out, "temporaries", count_text(value, judgement->temporaries_total), detail);
 }
@@ -308,8 +297,7 @@ static void summary_print(struct text_out *out, const struct judgement *judgemen
   char at[UNITS_TEXT];
   snprintf(detail, sizeof detail, "at %s", seconds_text(at, seconds_of(process->peak_ns)));
   summary_line(out, "peak", bytes_text(value, process->peak_bytes), detail);
-  if (process->peak_rss_bytes)
-    summary_line(out, "peak RSS", bytes_text(value, process->peak_rss_bytes), "");
+  if (process->peak_rss_bytes) summary_line(out, "peak RSS", bytes_text(value, process->peak_rss_bytes), "");
   summary_line(out, "live at end", bytes_text(value, process->live_bytes), "");
   uint64_t leaked = judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes;
   snprintf(detail, sizeof detail, "%llu blocks", (unsigned long long)judgement->leaked_blocks);
@@ -324,9 +312,7 @@ static void note_print(struct text_out *out, const char *note) {
   text_print(out, STYLE_PLAIN, "\n");
 }
 
-void report_text(struct text_out *out, const struct judgement *judgement, uint64_t top, char *const *notes,
-                 size_t note_count) {
-  const struct report *report = judgement->report;
+void report_text(struct text_out *out, const struct judgement *judgement, uint64_t top) {
   head_print(out, judgement);
   leaks_print(out, judgement, top);
   growth_print(out, judgement, top);
@@ -336,10 +322,7 @@ void report_text(struct text_out *out, const struct judgement *judgement, uint64
   sizes_print(out, judgement);
   python_print(out, judgement, top);
   summary_print(out, judgement);
-  for (uint32_t i = 0; i < report->note_count; i++)
-    note_print(out, report->strings + report->notes[i]);
-  for (size_t i = 0; i < note_count; i++)
-    note_print(out, notes[i]);
+  for (size_t i = 0; i < judgement->note_count; i++) note_print(out, judgement->notes[i]);
 }
 
 void report_text_quiet(struct text_out *out, const struct judgement *judgement) {

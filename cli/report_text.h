@@ -7,9 +7,8 @@
 #include "judgement.h"
 #include "text_out.h"
 
-// `top`: rows of each list. `notes`: sentences to add to the report's own.
-void report_text(struct text_out *out, const struct judgement *judgement, uint64_t top, char *const *notes,
-                 size_t note_count);
+// `top`: rows of each list.
+void report_text(struct text_out *out, const struct judgement *judgement, uint64_t top);
 
 // The one line of a helper process that has nothing to say.
 void report_text_quiet(struct text_out *out, const struct judgement *judgement);

@@ -62,11 +62,9 @@ static void frame_table_double(struct stacks *stacks) {
 }
 
 static uint32_t frame_keep(struct stacks *stacks, const struct shown_frame *frame) {
-  if (stacks->frame_count * 2 >= stacks->frame_table_capacity)
-    frame_table_double(stacks);
+  if (stacks->frame_count * 2 >= stacks->frame_table_capacity) frame_table_double(stacks);
   size_t place = frame_place(stacks, frame);
-  if (stacks->frame_table[place])
-    return stacks->frame_table[place] - 1;
+  if (stacks->frame_table[place]) return stacks->frame_table[place] - 1;
   stacks->frames = memory_grow(stacks->frames, stacks->frame_count, &stacks->frame_capacity, sizeof *stacks->frames);
   stacks->frames[stacks->frame_count] = *frame;
   stacks->frame_table[place] = (uint32_t)++stacks->frame_count;
@@ -79,8 +77,7 @@ static size_t node_place(const struct stacks *stacks, struct shown_node node) {
   uint64_t hash = ((uint64_t)node.parent << 32 | node.frame) * 0x9e3779b97f4a7c15ull;
   size_t place = (hash >> 24) & (stacks->node_table_capacity - 1);
   for (uint32_t at; (at = stacks->node_table[place]);) {
-    if (stacks->nodes[at].parent == node.parent && stacks->nodes[at].frame == node.frame)
-      break;
+    if (stacks->nodes[at].parent == node.parent && stacks->nodes[at].frame == node.frame) break;
     place = (place + 1) & (stacks->node_table_capacity - 1);
   }
   return place;
@@ -96,11 +93,9 @@ static void node_table_double(struct stacks *stacks) {
 
 static uint32_t node_keep(struct stacks *stacks, uint32_t parent, uint32_t frame) {
   struct shown_node node = {parent, frame};
-  if (stacks->node_count * 2 >= stacks->node_table_capacity)
-    node_table_double(stacks);
+  if (stacks->node_count * 2 >= stacks->node_table_capacity) node_table_double(stacks);
   size_t place = node_place(stacks, node);
-  if (stacks->node_table[place])
-    return stacks->node_table[place];
+  if (stacks->node_table[place]) return stacks->node_table[place];
   stacks->nodes = memory_grow(stacks->nodes, stacks->node_count, &stacks->node_capacity, sizeof *stacks->nodes);
   stacks->nodes[stacks->node_count] = node;
   stacks->node_table[place] = (uint32_t)stacks->node_count++;
@@ -145,8 +140,7 @@ static void native_add(struct making *making, const struct ht_file_frame *from, 
     frame.runtime = runtime_frame(frame.function, frame.file, path, module->flags);
     run_add(making, frame);
   }
-  if (symbol->line_count)
-    return;
+  if (symbol->line_count) return;
   frame.runtime = runtime_frame(NULL, NULL, path, module->flags);
   run_add(making, frame);
 }
@@ -161,10 +155,10 @@ static void python_add(struct making *making, const struct ht_file_frame *from) 
 
 static void jit_add(struct making *making, const struct ht_file_frame *from) {
   const char *name = making->report->strings + from->name;
-  char *shown = *name ? memory_format("[jit %s]", name)
-                      : memory_format("[anonymous code 0x%llx]", (unsigned long long)from->b);
-  run_add(making, (struct shown_frame){
-                      .language = LANGUAGE_JIT, .function = shown, .has_offset = true, .offset = from->b});
+  char *shown =
+      *name ? memory_format("[jit %s]", name) : memory_format("[anonymous code 0x%llx]", (unsigned long long)from->b);
+  run_add(making,
+          (struct shown_frame){.language = LANGUAGE_JIT, .function = shown, .has_offset = true, .offset = from->b});
   free(shown);
 }
 
@@ -215,12 +209,10 @@ static uint32_t stack_cut(struct making *making, uint32_t node, uint32_t depth) 
   const struct report *report = making->report;
   uint32_t *kept = memory_get(depth, sizeof *kept), count = 0;
   for (; node && count < depth; node = report->nodes[node].parent)
-    if (making->count[report->nodes[node].frame])
-      kept[count++] = report->nodes[node].frame;
+    if (making->count[report->nodes[node].frame]) kept[count++] = report->nodes[node].frame;
   run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = "[truncated]", .runtime = true});
   uint32_t stack = node_keep(making->stacks, 0, making->run[making->run_count - 1]);
-  while (count)
-    stack = frame_push(making, stack, kept[--count]);
+  while (count) stack = frame_push(making, stack, kept[--count]);
   free(kept);
   return stack;
 }
@@ -256,8 +248,7 @@ void stacks_make(struct stacks *stacks, const struct report *report, const struc
                           .entries = wishes->entries,
                           .first = memory_get(report->frame_count, sizeof(uint32_t)),
                           .count = memory_get(report->frame_count, sizeof(uint32_t))};
-  for (uint32_t i = 1; i < report->frame_count; i++)
-    frame_make(&making, i);
+  for (uint32_t i = 1; i < report->frame_count; i++) frame_make(&making, i);
   struct node_map map = nodes_make(&making);
   sites_make(&making, &map);
   free(map.shown);
@@ -271,10 +262,8 @@ const struct shown_frame *stack_site(const struct stacks *stacks, uint32_t node)
   const struct shown_frame *outermost = NULL;
   for (; node; node = stack_outer(stacks, node)) {
     const struct shown_frame *frame = stack_frame(stacks, node);
-    if (!frame->runtime)
-      return frame;
-    if (frame->language != LANGUAGE_NONE || !outermost)
-      outermost = frame;
+    if (!frame->runtime) return frame;
+    if (frame->language != LANGUAGE_NONE || !outermost) outermost = frame;
   }
   return outermost;
 }

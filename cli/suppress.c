@@ -34,18 +34,15 @@ void suppressions_add_builtin(struct suppressions *suppressions) {
 static char *line_trim(char *line) {
   line += strspn(line, " \t");
   size_t length = strlen(line);
-  while (length && strchr(" \t\r\n", line[length - 1]))
-    line[--length] = 0;
+  while (length && strchr(" \t\r\n", line[length - 1])) line[--length] = 0;
   return line;
 }
 
 static bool line_take(struct suppressions *suppressions, char *line, const char *path, int number,
                       struct problem *problem) {
   char *pattern = line_trim(line);
-  if (!*pattern || *pattern == '#')
-    return true;
-  if (strncmp(pattern, "leak:", 5) == 0)
-    pattern = line_trim(pattern + 5);
+  if (!*pattern || *pattern == '#') return true;
+  if (strncmp(pattern, "leak:", 5) == 0) pattern = line_trim(pattern + 5);
   if (!pattern[strspn(pattern, "^$*")])
     return problem_set(problem, "write leak:PATTERN", "line %d would suppress everything", number);
   suppression_add(suppressions, memory_format("%s", pattern), memory_format("%s:%d", path, number));
@@ -58,8 +55,7 @@ bool suppressions_read(struct suppressions *suppressions, const char *path, stru
   if (!file || fstat(fileno(file), &status) != 0 || S_ISDIR(status.st_mode)) {
     problem_set(problem, "check the path given to --supp", "cannot be read: %s",
                 file ? strerror(EISDIR) : strerror(errno));
-    if (file)
-      fclose(file);
+    if (file) fclose(file);
     return false;
   }
   char *line = NULL;
@@ -84,20 +80,17 @@ bool pattern_matches(const char *pattern, const char *text) {
   const char *end = pattern + length - at_end;
   while (true) { // one part between wildcards a round, each found as far left as possible
     size_t part = 0;
-    while (pattern + part < end && pattern[part] != '*')
-      part++;
+    while (pattern + part < end && pattern[part] != '*') part++;
     bool last = pattern + part == end;
     if (last && at_end) {
       size_t rest = strlen(text);
       return rest >= part && starts(text + rest - part, pattern, part) && (!at_start || rest == part);
     }
     while (!starts(text, pattern, part)) {
-      if (at_start || !*text)
-        return false;
+      if (at_start || !*text) return false;
       text++;
     }
-    if (last)
-      return true;
+    if (last) return true;
     text += part;
     pattern += part + 1;
     at_start = false;
@@ -109,8 +102,7 @@ int suppressions_match(const struct suppressions *suppressions, const char *func
   const char *texts[] = {function, file, module};
   for (size_t i = 0; i < suppressions->count; i++)
     for (int k = 0; k < 3; k++)
-      if (texts[k] && pattern_matches(suppressions->items[i].pattern, texts[k]))
-        return (int)i;
+      if (texts[k] && pattern_matches(suppressions->items[i].pattern, texts[k])) return (int)i;
   return -1;
 }
 

@@ -11,8 +11,8 @@
 
 struct suppression {
   char *pattern;
-  char *origin;              // FILE:LINE, or what a built-in one is about
-  uint64_t bytes, blocks;    // of the leaks that it matched
+  char *origin;           // FILE:LINE, or what a built-in one is about
+  uint64_t bytes, blocks; // of the leaks that it matched
 };
 
 struct suppressions {

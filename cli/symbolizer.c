@@ -42,8 +42,7 @@ static int64_t now_ms(void) {
 
 // How llvm-symbolizer's input can hold a path: in the quotes that it does not contain, 0: not at all.
 static char quote_for(const char *path) {
-  if (strchr(path, '\n') || strchr(path, '\r'))
-    return 0;
+  if (strchr(path, '\n') || strchr(path, '\r')) return 0;
   return !strchr(path, '"') ? '"' : !strchr(path, '\'') ? '\'' : 0;
 }
 
@@ -51,13 +50,11 @@ static char quote_for(const char *path) {
 static int questions_write(const struct symbolizer_query *queries, size_t count, bool with_object) {
   int descriptor = memfd_create("questions", MFD_CLOEXEC);
   FILE *file = descriptor >= 0 ? fdopen(dup(descriptor), "w") : NULL;
-  if (!file)
-    return -1;
+  if (!file) return -1;
   for (size_t i = 0; i < count; i++) {
     char quote = quote_for(queries[i].object);
     unsigned long long address = queries[i].symbol->address;
-    if (queries[i].answered || (with_object && !quote))
-      continue;
+    if (queries[i].answered || (with_object && !quote)) continue;
     if (with_object)
       fprintf(file, "CODE %c%s%c 0x%llx\n", quote, queries[i].object, quote, address);
     else
@@ -71,12 +68,10 @@ static int questions_write(const struct symbolizer_query *queries, size_t count,
 // The environment for the program: without DEBUGINFOD_URLS unless it is wanted. The caller frees the array.
 static char **environment_make(bool debuginfod) {
   size_t count = 0, kept = 0;
-  while (environ[count])
-    count++;
+  while (environ[count]) count++;
   char **copy = memory_get(count + 1, sizeof *copy);
   for (size_t i = 0; i < count; i++)
-    if (debuginfod || strncmp(environ[i], "DEBUGINFOD_URLS=", 16) != 0)
-      copy[kept++] = environ[i];
+    if (debuginfod || strncmp(environ[i], "DEBUGINFOD_URLS=", 16) != 0) copy[kept++] = environ[i];
   return copy;
 }
 
@@ -104,8 +99,7 @@ static bool conversation_begin(struct conversation *talk, const char *program, c
     error = program_spawn(talk, arguments, questions, pipe_ends[1], debuginfod);
     close(pipe_ends[1]);
     talk->answers = pipe_ends[0];
-    if (error)
-      close(pipe_ends[0]);
+    if (error) close(pipe_ends[0]);
   }
   free(object_option);
   if (error)
@@ -126,8 +120,7 @@ static void conversation_end(struct conversation *talk) {
 // ---- answers
 
 static int wait_ms(const struct conversation *talk) {
-  if (!talk->deadline_ms)
-    return SILENCE_LIMIT_MS;
+  if (!talk->deadline_ms) return SILENCE_LIMIT_MS;
   int64_t left = talk->deadline_ms - now_ms();
   return left < 0 ? 0 : (int)left;
 }
@@ -136,15 +129,13 @@ static int wait_ms(const struct conversation *talk) {
 static bool answers_read(struct conversation *talk, struct problem *problem) {
   struct pollfd ready = {.fd = talk->answers, .events = POLLIN};
   int polled;
-  do
-    polled = poll(&ready, 1, wait_ms(talk));
+  do polled = poll(&ready, 1, wait_ms(talk));
   while (polled < 0 && errno == EINTR);
   if (polled == 0)
-    return talk->deadline_ms
-               ? problem_set(problem, "going on without; unset DEBUGINFOD_URLS to save the wait",
-                             "no answer from debuginfod within %d s", DEBUGINFOD_LIMIT_MS / 1000)
-               : problem_set(problem, "set HEAPTIDE_SYMBOLIZER to one that works", "said nothing for %d s",
-                             SILENCE_LIMIT_MS / 1000);
+    return talk->deadline_ms ? problem_set(problem, "going on without; unset DEBUGINFOD_URLS to save the wait",
+                                           "no answer from debuginfod within %d s", DEBUGINFOD_LIMIT_MS / 1000)
+                             : problem_set(problem, "set HEAPTIDE_SYMBOLIZER to one that works",
+                                           "said nothing for %d s", SILENCE_LIMIT_MS / 1000);
   if (talk->capacity - talk->filled < 4096) {
     talk->capacity = talk->capacity ? talk->capacity * 2 : 1 << 16;
     char *larger = memory_get(talk->capacity, 1);
@@ -153,8 +144,7 @@ static bool answers_read(struct conversation *talk, struct problem *problem) {
     talk->buffer = larger;
   }
   ssize_t got = read(talk->answers, talk->buffer + talk->filled, talk->capacity - talk->filled);
-  if (got > 0)
-    talk->filled += (size_t)got;
+  if (got > 0) talk->filled += (size_t)got;
   return got > 0 || problem_set(problem, "set HEAPTIDE_SYMBOLIZER to one that works", "ended before its last answer");
 }
 
@@ -165,10 +155,10 @@ static char *answer_next(struct conversation *talk, size_t *bytes, struct proble
   talk->filled -= talk->taken;
   talk->taken = 0;
   char *newline;
-  for (size_t seen = 0; !(newline = talk->filled > seen ? memchr(talk->buffer + seen, '\n', talk->filled - seen) : NULL);) {
+  for (size_t seen = 0;
+       !(newline = talk->filled > seen ? memchr(talk->buffer + seen, '\n', talk->filled - seen) : NULL);) {
     seen = talk->filled;
-    if (!answers_read(talk, problem))
-      return NULL;
+    if (!answers_read(talk, problem)) return NULL;
   }
   *bytes = (size_t)(newline - talk->buffer);
   talk->taken = *bytes + 1;
@@ -184,8 +174,7 @@ static const char *text_of(const json_t *object, const char *key, struct pool *t
 static const char *mojo_shorten(const char *function, const char *file, struct pool *texts) {
   size_t length = file ? strlen(file) : 0;
   size_t end = function ? strcspn(function, "[(") : 0;
-  if (length < 5 || strcmp(file + length - 5, ".mojo") != 0 || end == 0)
-    return function;
+  if (length < 5 || strcmp(file + length - 5, ".mojo") != 0 || end == 0) return function;
   char *shortened = memory_text(function, end);
   function = pool_text(texts, shortened);
   free(shortened);
@@ -203,8 +192,7 @@ static void symbol_take(struct symbol *symbol, const json_t *lines, struct pool 
                                (uint32_t)json_integer_value(json_object_get(from, "Line")),
                                (uint32_t)json_integer_value(json_object_get(from, "Column"))};
     line.function = mojo_shorten(line.function, line.file, texts);
-    if (line.function || line.file)
-      symbol->lines[symbol->line_count++] = line;
+    if (line.function || line.file) symbol->lines[symbol->line_count++] = line;
   }
 }
 
@@ -213,8 +201,7 @@ static bool answer_take(struct symbolizer_query *query, const char *answer, size
   if (bytes == 0 || answer[0] != '{')
     return problem_set(problem, "set HEAPTIDE_SYMBOLIZER to llvm-symbolizer 13 or newer", "its answer is not JSON");
   json_t *object = json_loadb(answer, bytes, 0, NULL); // NULL: a name that is not UTF-8; the symbol table has it too
-  if (object)
-    symbol_take(query->symbol, json_object_get(object, "Symbol"), texts);
+  if (object) symbol_take(query->symbol, json_object_get(object, "Symbol"), texts);
   json_decref(object);
   query->answered = true;
   return true;
@@ -231,12 +218,10 @@ static bool talk_over(const char *program, const char *object, struct symbolizer
     return problem_set(problem, "free some memory", "its questions cannot be kept: %s", strerror(errno));
   bool good = conversation_begin(&talk, program, object, questions, debuginfod, problem);
   close(questions);
-  if (!good)
-    return false;
+  if (!good) return false;
   for (size_t i = 0; i < count && good; i++) {
     size_t bytes = 0;
-    if (queries[i].answered || (!object && !quote_for(queries[i].object)))
-      continue;
+    if (queries[i].answered || (!object && !quote_for(queries[i].object))) continue;
     progress_show("naming addresses", i, count);
     char *answer = answer_next(&talk, &bytes, problem);
     good = answer && answer_take(&queries[i], answer, bytes, texts, problem);
@@ -247,11 +232,9 @@ static bool talk_over(const char *program, const char *object, struct symbolizer
 
 bool symbolizer_run(const char *program, struct symbolizer_query *queries, size_t count, struct pool *texts,
                     bool debuginfod, struct problem *problem) {
-  if (!talk_over(program, NULL, queries, count, texts, debuginfod, problem))
-    return false;
+  if (!talk_over(program, NULL, queries, count, texts, debuginfod, problem)) return false;
   for (size_t first = 0, end; first < count; first = end) {
-    for (end = first; end < count && queries[end].object == queries[first].object;)
-      end++;
+    for (end = first; end < count && queries[end].object == queries[first].object;) end++;
     if (!quote_for(queries[first].object) &&
         !talk_over(program, queries[first].object, queries + first, end - first, texts, debuginfod, problem))
       return false;

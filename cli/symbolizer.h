@@ -16,9 +16,10 @@ struct symbolizer_query {
   bool answered;
 };
 
-// Asks `program` for queries[0..count), which are sorted by object, and fills their symbols' lines (texts from `texts`).
-// `debuginfod`: let it ask the servers of DEBUGINFOD_URLS, for a limited time. Answered queries are skipped, so that the
-// next program can go on where one failed. False: `problem` says what went wrong; some queries may be answered.
+// Asks `program` for queries[0..count), which are sorted by object, and fills their symbols' lines (texts from
+// `texts`). `debuginfod`: let it ask the servers of DEBUGINFOD_URLS, for a limited time. Answered queries are skipped,
+// so that the next program can go on where one failed. False: `problem` says what went wrong; some queries may be
+// answered.
 bool symbolizer_run(const char *program, struct symbolizer_query *queries, size_t count, struct pool *texts,
                     bool debuginfod, struct problem *problem);
 

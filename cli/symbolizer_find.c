@@ -37,10 +37,8 @@ static int version_compare(const void *left, const void *right) {
 // Adds what matches `pattern` and can be executed; by version where `versions`, else in the order of the names.
 static void list_add_matching(struct symbolizer_list *list, const char *pattern, bool versions) {
   glob_t found;
-  if (glob(pattern, 0, NULL, &found) != 0)
-    return;
-  if (versions)
-    qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, version_compare);
+  if (glob(pattern, 0, NULL, &found) != 0) return;
+  if (versions) qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, version_compare);
   for (size_t i = 0; i < found.gl_pathc; i++)
     if (access(found.gl_pathv[i], X_OK) == 0 && (!versions || version_of(found.gl_pathv[i]) >= 0))
       list_add(list, memory_text(found.gl_pathv[i], strlen(found.gl_pathv[i])));
@@ -52,8 +50,7 @@ static void list_add_from_path(struct symbolizer_list *list, const char *name, b
   const char *path = getenv("PATH");
   for (const char *at = path ? path : ""; *at; at += strcspn(at, ":"), at += *at == ':') {
     int folder = (int)strcspn(at, ":");
-    if (folder == 0)
-      continue;
+    if (folder == 0) continue;
     char *pattern = memory_format("%.*s/%s", folder, at, name);
     list_add_matching(list, pattern, versions);
     free(pattern);
@@ -62,13 +59,10 @@ static void list_add_from_path(struct symbolizer_list *list, const char *name, b
 
 static void list_add_named(struct symbolizer_list *list) {
   const char *named = getenv("HEAPTIDE_SYMBOLIZER");
-  if (!named || !*named)
-    return;
+  if (!named || !*named) return;
   list->first_is_named = true;
-  if (!strchr(named, '/'))
-    list_add_from_path(list, named, false);
-  if (list->count == 0)
-    list_add(list, memory_text(named, strlen(named)));
+  if (!strchr(named, '/')) list_add_from_path(list, named, false);
+  if (list->count == 0) list_add(list, memory_text(named, strlen(named)));
 }
 
 // The mojo wheel is looked for where Pythons keep packages: the active environment and the usual prefixes.
@@ -77,8 +71,7 @@ static void list_add_mojo(struct symbolizer_list *list) {
   char *user = memory_format("%s/.local", home ? home : "");
   const char *prefixes[] = {venv, user, "/usr/local", "/usr"};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-    if (!prefixes[i] || !*prefixes[i])
-      continue;
+    if (!prefixes[i] || !*prefixes[i]) continue;
     char *pattern = memory_format("%s/lib/python3*/*-packages/modular/bin/" NAME, prefixes[i]);
     list_add_matching(list, pattern, false);
     free(pattern);
@@ -97,8 +90,7 @@ struct symbolizer_list symbolizers_find(void) {
 }
 
 void symbolizers_free(struct symbolizer_list *list) {
-  for (size_t i = 0; i < list->count; i++)
-    free(list->paths[i]);
+  for (size_t i = 0; i < list->count; i++) free(list->paths[i]);
   free(list->paths);
   *list = (struct symbolizer_list){0};
 }

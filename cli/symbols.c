@@ -33,8 +33,7 @@ static size_t entry_place(const struct symbols *symbols, uint32_t module, uint64
   size_t place = (hash >> 20) & (symbols->entry_table_capacity - 1);
   for (uint32_t number; (number = symbols->entry_table[place]);) {
     const struct symbol *entry = &symbols->entries[number - 1];
-    if (entry->module == module && entry->address == address)
-      break;
+    if (entry->module == module && entry->address == address) break;
     place = (place + 1) & (symbols->entry_table_capacity - 1);
   }
   return place;
@@ -50,11 +49,9 @@ static void entry_table_double(struct symbols *symbols) {
 }
 
 uint32_t symbols_add(struct symbols *symbols, uint32_t module, uint64_t address) {
-  if (symbols->entry_count * 2 >= symbols->entry_table_capacity)
-    entry_table_double(symbols);
+  if (symbols->entry_count * 2 >= symbols->entry_table_capacity) entry_table_double(symbols);
   size_t place = entry_place(symbols, module, address);
-  if (symbols->entry_table[place])
-    return symbols->entry_table[place] - 1;
+  if (symbols->entry_table[place]) return symbols->entry_table[place] - 1;
   symbols->entries =
       memory_grow(symbols->entries, symbols->entry_count, &symbols->entry_capacity, sizeof *symbols->entries);
   symbols->entries[symbols->entry_count] = (struct symbol){.module = module, .address = address};
@@ -63,12 +60,6 @@ uint32_t symbols_add(struct symbols *symbols, uint32_t module, uint64_t address)
 }
 
 // ---- the modules' files
-
-// Takes `note` over.
-static void note_add(struct symbols *symbols, char *note) {
-  symbols->notes = memory_grow(symbols->notes, symbols->note_count, &symbols->note_capacity, sizeof *symbols->notes);
-  symbols->notes[symbols->note_count++] = note;
-}
 
 static bool is_recorded_build(const struct symbol_module *module, const struct elf *elf) {
   uint32_t bytes = 0;
@@ -81,33 +72,29 @@ static void debug_file_open(struct symbols *symbols, struct symbol_module *modul
   char *refused;
   char *path = debug_file_find(module->path, module->elf, &module->debug, &refused);
   if (refused)
-    note_add(symbols, memory_format("The debug file %s belongs to another build of %s and is not used.", refused,
-                                    module->path));
-  if (path)
-    module->object = pool_text(&symbols->texts, path);
+    module->note =
+        memory_format("The debug file %s belongs to another build of %s and is not used.", refused, module->path);
+  if (path) module->object = pool_text(&symbols->texts, path);
   free(refused);
   free(path);
 }
 
+// Opens the module's file when it is first needed.
 static void module_open(struct symbols *symbols, struct symbol_module *module) {
-  if (module->path[0] != '/')
-    return; // the kernel's vdso, or code in no file
+  if (module->opened) return;
+  module->opened = true;
+  if (module->path[0] != '/') return; // the kernel's vdso, or code in no file
   module->elf = elf_open(module->path);
-  if (!module->elf) {
-    note_add(symbols, memory_format("The file %s is not there any more: its functions have no names.", module->path));
-    return;
-  }
-  if (!is_recorded_build(module, module->elf)) {
+  bool changed = module->elf && !is_recorded_build(module, module->elf);
+  if (!module->elf || changed) {
+    module->note = memory_format("The file %s %s: its functions have no names.", module->path,
+                                 changed ? "has changed since it was recorded" : "cannot be read any more");
     elf_close(module->elf);
     module->elf = NULL;
-    note_add(symbols, memory_format("The file %s has changed since it was recorded: its functions have no names.",
-                                    module->path));
     return;
   }
-  if (!elf_has_lines(module->elf))
-    debug_file_open(symbols, module);
-  if (!module->object)
-    module->object = module->path;
+  if (!elf_has_lines(module->elf)) debug_file_open(symbols, module);
+  if (!module->object) module->object = module->path;
 }
 
 // ---- names from symbol tables
@@ -119,8 +106,7 @@ static const char *elf_name(struct symbol_module *module, enum elf_symbol_kind k
 
 static void entry_name_by_elf(struct symbols *symbols, struct symbol *entry) {
   const char *name = elf_name(&symbols->modules[entry->module], ELF_FUNCTION, entry->address);
-  if (!name)
-    return;
+  if (!name) return;
   char *shown = demangle(name);
   free(entry->lines);
   entry->lines = memory_get(1, sizeof *entry->lines);
@@ -132,8 +118,7 @@ static void entry_name_by_elf(struct symbols *symbols, struct symbol *entry) {
 // Without lines to go by, llvm-symbolizer names an address after whatever symbol comes before it, however far away.
 static void entry_check(struct symbols *symbols, struct symbol *entry) {
   bool unsure = entry->line_count == 1 && !entry->lines[0].file;
-  if (unsure && !elf_name(&symbols->modules[entry->module], ELF_FUNCTION, entry->address))
-    entry->line_count = 0;
+  if (unsure && !elf_name(&symbols->modules[entry->module], ELF_FUNCTION, entry->address)) entry->line_count = 0;
 }
 
 // ---- all at once
@@ -146,10 +131,8 @@ static bool debuginfod_wanted(void) {
 // True when the symbol tables cannot give all that llvm-symbolizer could: lines, or a name in a mangling of its own.
 static bool worth_asking(struct symbols *symbols, const struct symbol *entry, bool debuginfod) {
   struct symbol_module *module = &symbols->modules[entry->module];
-  if (!module->object)
-    return false;
-  if (debuginfod || elf_has_lines(module->debug ? module->debug : module->elf))
-    return true;
+  if (!module->object) return false;
+  if (debuginfod || elf_has_lines(module->debug ? module->debug : module->elf)) return true;
   const char *name = elf_name(module, ELF_FUNCTION, entry->address);
   return name && !demangle_can(name);
 }
@@ -157,8 +140,7 @@ static bool worth_asking(struct symbols *symbols, const struct symbol *entry, bo
 static int query_compare(const void *left, const void *right) {
   const struct symbolizer_query *a = left, *b = right;
   int order = a->object == b->object ? 0 : strcmp(a->object, b->object);
-  if (order)
-    return order;
+  if (order) return order;
   return a->symbol->address < b->symbol->address ? -1 : a->symbol->address > b->symbol->address;
 }
 
@@ -186,8 +168,7 @@ static bool program_ask(struct symbols *symbols, const char *program, struct sym
     good = symbolizer_run(program, queries, count, &symbols->texts, false, &problem);
   }
   progress_clear();
-  if (!good)
-    problem_print(program, problem.why, problem.todo);
+  if (!good) problem_print(program, problem.why, problem.todo);
   return good;
 }
 
@@ -205,23 +186,20 @@ static void queries_ask(struct symbols *symbols, struct symbolizer_query *querie
 void symbols_resolve(struct symbols *symbols) {
   bool debuginfod = debuginfod_wanted();
   size_t count;
-  for (size_t i = 0; i < symbols->module_count; i++)
-    module_open(symbols, &symbols->modules[i]);
+  for (size_t i = 0; i < symbols->entry_count; i++) module_open(symbols, &symbols->modules[symbols->entries[i].module]);
   struct symbolizer_query *queries = queries_make(symbols, debuginfod, &count);
-  if (count)
-    queries_ask(symbols, queries, count, debuginfod);
+  if (count) queries_ask(symbols, queries, count, debuginfod);
   free(queries);
   for (size_t i = 0; i < symbols->entry_count; i++) {
     entry_check(symbols, &symbols->entries[i]);
-    if (symbols->entries[i].line_count == 0)
-      entry_name_by_elf(symbols, &symbols->entries[i]);
+    if (symbols->entries[i].line_count == 0) entry_name_by_elf(symbols, &symbols->entries[i]);
   }
 }
 
 const char *symbols_variable(struct symbols *symbols, uint32_t module, uint64_t address, bool tls) {
+  module_open(symbols, &symbols->modules[module]);
   const char *name = elf_name(&symbols->modules[module], tls ? ELF_TLS : ELF_OBJECT, address);
-  if (!name)
-    return NULL;
+  if (!name) return NULL;
   char *shown = demangle(name);
   const char *kept = pool_text(&symbols->texts, shown);
   free(shown);
@@ -232,15 +210,12 @@ void symbols_free(struct symbols *symbols) {
   for (size_t i = 0; i < symbols->module_count; i++) {
     elf_close(symbols->modules[i].elf);
     elf_close(symbols->modules[i].debug);
+    free(symbols->modules[i].note);
   }
-  for (size_t i = 0; i < symbols->entry_count; i++)
-    free(symbols->entries[i].lines);
-  for (size_t i = 0; i < symbols->note_count; i++)
-    free(symbols->notes[i]);
+  for (size_t i = 0; i < symbols->entry_count; i++) free(symbols->entries[i].lines);
   free(symbols->modules);
   free(symbols->entries);
   free(symbols->entry_table);
-  free(symbols->notes);
   pool_free(&symbols->texts);
   *symbols = (struct symbols){0};
 }

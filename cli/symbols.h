@@ -29,6 +29,8 @@ struct symbol_module {
   struct elf *elf;    // NULL: not there, or another build than the one that was recorded
   struct elf *debug;  // its separate debug file, NULL: none
   const char *object; // the file to ask for lines: the debug file or the module; NULL: neither has any names
+  bool opened;        // the three above are set
+  char *note;         // why names are missing, a sentence; NULL: nothing to say
 };
 
 struct symbols {
@@ -38,8 +40,6 @@ struct symbols {
   size_t module_count, module_capacity, entry_count, entry_capacity;
   uint32_t *entry_table; // open hash table of entry index + 1
   size_t entry_table_capacity;
-  char **notes; // what could not be named and why, a sentence each
-  size_t note_count, note_capacity;
 };
 
 // The number of a module. `path` and `build_id` have to stay until symbols_free.

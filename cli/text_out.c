@@ -15,21 +15,18 @@ enum { NAME_WIDTH = 100, PLACE_WIDTH = 100 };
 static const char *const style_starts[] = {"", "\033[1m", "\033[2m", "\033[1;31m", "\033[32m", "\033[1;36m"};
 
 static void style_begin(struct text_out *out, enum text_style style) {
-  if (out->colour)
-    fputs(style_starts[style], out->stream);
+  if (out->colour) fputs(style_starts[style], out->stream);
 }
 
 static void style_end(struct text_out *out, enum text_style style) {
-  if (out->colour && style != STYLE_PLAIN)
-    fputs("\033[0m", out->stream);
+  if (out->colour && style != STYLE_PLAIN) fputs("\033[0m", out->stream);
 }
 
 static bool speaks_utf8(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (int i = 0; i < 3; i++) {
     const char *value = getenv(names[i]);
-    if (value && *value)
-      return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    if (value && *value) return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
   }
   return false;
 }
@@ -57,23 +54,22 @@ void text_print_foreign(struct text_out *out, enum text_style style, const char 
   int left = utf8_count(text) > width ? width - 3 : width;
   for (; *text && left > 0; left--) {
     int bytes = utf8_length(text);
-    bool control = (unsigned char)*text < ' ' || *text == 0x7f || (bytes == 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0);
+    bool control = (unsigned char)*text < ' ' || *text == 0x7f ||
+                   (bytes == 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0);
     if (bytes == 0 || control)
       fputc('?', out->stream);
     else
       fwrite(text, 1, (size_t)bytes, out->stream);
     text += bytes ? bytes : 1;
   }
-  if (*text)
-    fputs("...", out->stream);
+  if (*text) fputs("...", out->stream);
   style_end(out, style);
 }
 
 // The file as it is found from here, else its name alone.
 static const char *file_shown(const struct text_out *out, const char *file) {
   size_t length = out->folder ? strlen(out->folder) : 0;
-  if (length > 1 && strncmp(file, out->folder, length) == 0 && file[length] == '/')
-    return file + length + 1;
+  if (length > 1 && strncmp(file, out->folder, length) == 0 && file[length] == '/') return file + length + 1;
   return path_name(file);
 }
 
@@ -103,15 +99,13 @@ static void frame_print(struct text_out *out, const struct shown_frame *frame, e
 static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
   uint32_t last = 0;
   for (; node; node = stack_outer(stacks, node))
-    if (!stack_frame(stacks, node)->runtime || strcmp(stack_frame(stacks, node)->function, "[truncated]") == 0)
-      last = node;
+    if (!stack_frame(stacks, node)->runtime || stack_frame(stacks, node)->language == LANGUAGE_NONE) last = node;
   return last;
 }
 
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit) {
   const struct shown_frame *site = stack_site(stacks, node);
-  while (node && stack_frame(stacks, node) != site)
-    node = stack_outer(stacks, node);
+  while (node && stack_frame(stacks, node) != site) node = stack_outer(stacks, node);
   if (!node) {
     text_print(out, STYLE_DIM, "               [no stack]\n");
     return;
@@ -126,18 +120,15 @@ void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_
     else
       left_out++;
   }
-  if (left_out)
-    text_print(out, STYLE_DIM, "               ... %d more frame%s\n", left_out, left_out == 1 ? "" : "s");
+  if (left_out) text_print(out, STYLE_DIM, "               ... %d more frame%s\n", left_out, left_out == 1 ? "" : "s");
 }
 
 void text_print_sparkline(struct text_out *out, const double *bytes, size_t count) {
   enum { COLUMNS = 60, LEVELS = 8 };
   static const char *const blocks[LEVELS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   double most = 0;
-  for (size_t i = 0; i < count; i++)
-    most = bytes[i] > most ? bytes[i] : most;
-  if (!out->sparkline || count < 2 || most <= 0)
-    return;
+  for (size_t i = 0; i < count; i++) most = bytes[i] > most ? bytes[i] : most;
+  if (!out->sparkline || count < 2 || most <= 0) return;
   size_t columns = count < COLUMNS ? count : COLUMNS;
   fputs("  ", out->stream);
   for (size_t column = 0; column < columns; column++) {

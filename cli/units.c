@@ -10,8 +10,7 @@ char *bytes_text(char text[UNITS_TEXT], uint64_t bytes) {
   }
   double value = (double)bytes / 1024;
   int unit = 0;
-  for (; value >= 1023.5 && unit < 5; unit++)
-    value /= 1024;
+  for (; value >= 1023.5 && unit < 5; unit++) value /= 1024;
   int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   snprintf(text, UNITS_TEXT, "%.*f %s", decimals, value, units[unit]);
   return text;
@@ -21,8 +20,7 @@ char *count_text(char text[UNITS_TEXT], uint64_t count) {
   char digits[24];
   int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), out = 0;
   for (int i = 0; i < length; i++) {
-    if (i && (length - i) % 3 == 0)
-      text[out++] = ',';
+    if (i && (length - i) % 3 == 0) text[out++] = ',';
     text[out++] = digits[i];
   }
   text[out] = 0;
