@@ -95,11 +95,14 @@ static void frame_print(struct text_out *out, const struct shown_frame *frame, e
   free(place);
 }
 
-// The last node, going outwards, that is not a runtime's; what lies beyond is how every program starts.
+// The last node, going outwards, that is not a runtime's. How every program starts (from libc's start on) is left out.
 static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
   uint32_t last = 0;
-  for (; node; node = stack_outer(stacks, node))
-    if (!stack_frame(stacks, node)->runtime || stack_frame(stacks, node)->language == LANGUAGE_NONE) last = node;
+  for (; node; node = stack_outer(stacks, node)) {
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    if (frame->function && strncmp(frame->function, "__libc_start_", strlen("__libc_start_")) == 0) break;
+    if (!frame->runtime || frame->language == LANGUAGE_NONE) last = node;
+  }
   return last;
 }
 
