@@ -5,19 +5,26 @@
 
 #include "utf8.h"
 
+// How many bytes of the text stand for themselves in a JSON string.
+static size_t plain_bytes(const char *text) {
+  const char *at = text;
+  for (int bytes; *at; at += bytes) {
+    unsigned char first = (unsigned char)*at;
+    if (first < ' ' || first == '"' || first == '\\' || first == 0x7f) break;
+    bytes = first < 0x80 ? 1 : utf8_length(at);
+    if (bytes == 0) break;
+  }
+  return (size_t)(at - text);
+}
+
 static void string_write(FILE *stream, const char *text) {
   fputc('"', stream);
-  for (const unsigned char *at = (const unsigned char *)text; *at;) {
-    int bytes = utf8_length((const char *)at);
-    if (bytes == 0) {
-      fputs("\\ufffd", stream);
-      at++;
-    } else if (bytes == 1 && (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f)) {
-      fprintf(stream, "\\u%04x", *at++);
-    } else {
-      fwrite(at, 1, (size_t)bytes, stream);
-      at += bytes;
-    }
+  while (*text) {
+    size_t plain = plain_bytes(text);
+    fwrite(text, 1, plain, stream);
+    text += plain;
+    if (*text) fprintf(stream, "\\u%04x", (unsigned char)*text < 0x80 ? (unsigned char)*text : 0xfffd);
+    text += *text != 0;
   }
   fputc('"', stream);
 }

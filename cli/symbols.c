@@ -79,11 +79,11 @@ static void debug_file_open(struct symbols *symbols, struct symbol_module *modul
   free(path);
 }
 
-// Opens the module's file when it is first needed.
+// Opens the module's file when it is first needed. A relative path is tried from here: the build-id tells.
 static void module_open(struct symbols *symbols, struct symbol_module *module) {
   if (module->opened) return;
   module->opened = true;
-  if (module->path[0] != '/') return; // the kernel's vdso, or code in no file
+  if (!strchr(module->path, '/')) return; // the kernel's vdso, or code in no file
   module->elf = elf_open(module->path);
   bool changed = module->elf && !is_recorded_build(module, module->elf);
   if (!module->elf || changed) {

@@ -108,11 +108,14 @@ static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
 
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit) {
   const struct shown_frame *site = stack_site(stacks, node);
-  while (node && stack_frame(stacks, node) != site) node = stack_outer(stacks, node);
+  const struct shown_frame *inner = NULL; // what the site called: it tells apart what comes from one line
+  for (; node && stack_frame(stacks, node) != site; node = stack_outer(stacks, node))
+    if (stack_frame(stacks, node)->function) inner = stack_frame(stacks, node);
   if (!node) {
     text_print(out, STYLE_DIM, "               [no stack]\n");
     return;
   }
+  if (inner) frame_print(out, inner, STYLE_DIM);
   uint32_t last = last_own(stacks, node);
   frame_print(out, site, STYLE_BOLD);
   int left_out = 0;
