@@ -65,10 +65,8 @@ static bool section_unpack(const uint8_t *stored, const struct ht_file_section *
   return !ZSTD_isError(unpacked) && unpacked == entry->raw_bytes;
 }
 
-static bool section_read(const uint8_t *bytes, size_t size, const struct ht_file_section *entry,
-                         struct section *section, struct problem *problem) {
-  if (entry->offset > size || entry->stored_bytes > size - entry->offset)
-    return problem_set(problem, TODO_RECORD_AGAIN, "damaged: section %u lies outside the file", entry->id);
+static bool section_read(const uint8_t *bytes, const struct ht_file_section *entry, struct section *section,
+                         struct problem *problem) {
   const uint8_t *stored = bytes + entry->offset;
   if (crc32_add(0, stored, entry->stored_bytes) != entry->crc32)
     return problem_set(problem, TODO_RECORD_AGAIN, "damaged: the checksum of section %u is wrong", entry->id);
@@ -95,15 +93,52 @@ static bool sections_read(const uint8_t *bytes, size_t size, uint32_t count, str
       return problem_set(problem, TODO_RECORD_AGAIN, "damaged: section %u claims %llu bytes", entry.id,
                          (unsigned long long)entry.raw_bytes);
     room_bytes -= entry.raw_bytes;
-    if (!section_read(bytes, size, &entry, &file->sections[entry.id], problem)) return false;
+    if (!section_read(bytes, &entry, &file->sections[entry.id], problem)) return false;
   }
   return true;
+}
+
+struct extent {
+  uint64_t start, end;
+};
+
+static int extent_compare(const void *left, const void *right) {
+  const struct extent *a = left, *b = right;
+  return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool is_zero(const uint8_t *bytes, uint64_t start, uint64_t end) {
+  while (start < end && bytes[start] == 0) start++;
+  return start >= end;
+}
+
+// Sections do not overlap, and what lies between them is zero: so a changed byte is noticed wherever it is.
+static bool extents_good(const uint8_t *bytes, size_t size, uint32_t count) {
+  struct extent *extents = memory_get(count, sizeof *extents);
+  uint64_t end = sizeof(struct ht_file_header) + count * sizeof(struct ht_file_section);
+  bool good = true;
+  for (uint32_t i = 0; i < count; i++) {
+    struct ht_file_section entry;
+    memcpy(&entry, bytes + sizeof(struct ht_file_header) + i * sizeof entry, sizeof entry);
+    good = good && entry.offset <= size && entry.stored_bytes <= size - entry.offset;
+    extents[i] = (struct extent){entry.offset, entry.offset + entry.stored_bytes};
+  }
+  qsort(extents, count, sizeof *extents, extent_compare);
+  for (uint32_t i = 0; i < count && good; i++) {
+    if (extents[i].start == extents[i].end) continue; // an empty section lies anywhere
+    good = extents[i].start >= end && is_zero(bytes, end, extents[i].start);
+    end = extents[i].end;
+  }
+  free(extents);
+  return good && is_zero(bytes, end, size);
 }
 
 bool report_file_parse(const uint8_t *bytes, size_t size, struct report_file *file, struct problem *problem) {
   struct ht_file_header header;
   memset(file, 0, sizeof *file);
   if (!header_read(bytes, size, &header, problem)) return false;
+  if (!extents_good(bytes, size, header.section_count))
+    return problem_set(problem, TODO_RECORD_AGAIN, "damaged: its sections lie outside, over or between each other");
   if (sections_read(bytes, size, header.section_count, file, problem)) return true;
   report_file_free(file);
   return false;

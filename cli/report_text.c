@@ -221,6 +221,15 @@ static void temporaries_print(struct text_out *out, const struct judgement *judg
   more_print(out, top, judgement->temporaries.count);
 }
 
+// A power of two without decimals.
+static char *power_text(char text[UNITS_TEXT], uint64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 6; unit++) bytes /= 1024;
+  snprintf(text, UNITS_TEXT, "%llu %s", (unsigned long long)bytes, units[unit]);
+  return text;
+}
+
 static void sizes_print(struct text_out *out, const struct judgement *judgement) {
   const struct report *report = judgement->report;
   char up_to[UNITS_TEXT], calls[UNITS_TEXT], bytes[UNITS_TEXT];
@@ -230,7 +239,7 @@ static void sizes_print(struct text_out *out, const struct judgement *judgement)
     const struct ht_file_size *size = &report->sizes[i];
     if (!size->allocations) continue;
     double share = judgement->allocations ? 100.0 * (double)size->allocations / (double)judgement->allocations : 0;
-    text_print(out, STYLE_PLAIN, "%12s and less %14s allocations %5.1f %% %12s\n", bytes_text(up_to, size->up_to_bytes),
+    text_print(out, STYLE_PLAIN, "%12s and less %14s allocations %5.1f %% %12s\n", power_text(up_to, size->up_to_bytes),
                count_text(calls, size->allocations), share, bytes_text(bytes, size->bytes));
   }
 }

@@ -19,8 +19,11 @@
 
 extern char **environ;
 
-// A program that says nothing for this long hangs. Reading the lines of a library with gigabytes of DWARF takes less.
-enum { SILENCE_LIMIT_MS = 180 * 1000 };
+#define TODO_ANOTHER "set HEAPTIDE_SYMBOLIZER to one that works"
+
+// A program that says nothing is looked at each time this is over: one that used no processor time meanwhile hangs.
+// (Before its first answer llvm-symbolizer may work for minutes on a library with gigabytes of DWARF.)
+enum { SILENCE_MS = 15 * 1000, SILENCES_MAX = 20 };
 // All that waiting for debuginfod's servers may take together.
 enum { DEBUGINFOD_LIMIT_MS = 10 * 1000 };
 
@@ -102,8 +105,7 @@ static bool conversation_begin(struct conversation *talk, const char *program, c
     if (error) close(pipe_ends[0]);
   }
   free(object_option);
-  if (error)
-    return problem_set(problem, "set HEAPTIDE_SYMBOLIZER to one that works", "cannot be started: %s", strerror(error));
+  if (error) return problem_set(problem, TODO_ANOTHER, "cannot be started: %s", strerror(error));
   talk->deadline_ms = debuginfod ? now_ms() + DEBUGINFOD_LIMIT_MS : 0;
   return true;
 }
@@ -119,44 +121,63 @@ static void conversation_end(struct conversation *talk) {
 
 // ---- answers
 
-static int wait_ms(const struct conversation *talk) {
-  if (!talk->deadline_ms) return SILENCE_LIMIT_MS;
-  int64_t left = talk->deadline_ms - now_ms();
-  return left < 0 ? 0 : (int)left;
+// Processor time that the program has used, in clock ticks (proc(5): fields 14 and 15 of /proc/PID/stat).
+static unsigned long long ticks_used(pid_t pid) {
+  char path[64];
+  unsigned long long user = 0, kernel = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "re");
+  if (!file) return 0;
+  if (fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &kernel) != 2)
+    user = kernel = 0;
+  fclose(file);
+  return user + kernel;
+}
+
+// True when something can be read (also its end), false when the program hangs or the time for debuginfod is over.
+static bool answers_wait(const struct conversation *talk) {
+  struct pollfd ready = {.fd = talk->answers, .events = POLLIN};
+  unsigned long long used = 0;
+  for (int silences = 0; silences < SILENCES_MAX; silences++) {
+    int64_t left_ms = talk->deadline_ms ? talk->deadline_ms - now_ms() : SILENCE_MS;
+    int polled = poll(&ready, 1, left_ms < 0 ? 0 : (int)left_ms);
+    if (polled > 0) return true;
+    if (polled == 0 && (talk->deadline_ms || ticks_used(talk->pid) == used)) return false;
+    used = ticks_used(talk->pid);
+  }
+  return false;
+}
+
+static void buffer_room(struct conversation *talk) {
+  if (talk->capacity - talk->filled >= 4096) return;
+  talk->capacity = talk->capacity ? talk->capacity * 2 : 1 << 16;
+  char *larger = memory_get(talk->capacity, 1);
+  memcpy(larger, talk->buffer ? talk->buffer : "", talk->filled);
+  free(talk->buffer);
+  talk->buffer = larger;
 }
 
 // Reads more into the buffer. False: the program ended or hangs, `problem` says which.
 static bool answers_read(struct conversation *talk, struct problem *problem) {
-  struct pollfd ready = {.fd = talk->answers, .events = POLLIN};
-  int polled;
-  do polled = poll(&ready, 1, wait_ms(talk));
-  while (polled < 0 && errno == EINTR);
-  if (polled == 0)
+  if (!answers_wait(talk))
     return talk->deadline_ms ? problem_set(problem, "going on without; unset DEBUGINFOD_URLS to save the wait",
                                            "no answer from debuginfod within %d s", DEBUGINFOD_LIMIT_MS / 1000)
-                             : problem_set(problem, "set HEAPTIDE_SYMBOLIZER to one that works",
-                                           "said nothing for %d s", SILENCE_LIMIT_MS / 1000);
-  if (talk->capacity - talk->filled < 4096) {
-    talk->capacity = talk->capacity ? talk->capacity * 2 : 1 << 16;
-    char *larger = memory_get(talk->capacity, 1);
-    memcpy(larger, talk->buffer ? talk->buffer : "", talk->filled);
-    free(talk->buffer);
-    talk->buffer = larger;
-  }
+                             : problem_set(problem, TODO_ANOTHER, "hangs");
+  buffer_room(talk);
   ssize_t got = read(talk->answers, talk->buffer + talk->filled, talk->capacity - talk->filled);
   if (got > 0) talk->filled += (size_t)got;
-  return got > 0 || problem_set(problem, "set HEAPTIDE_SYMBOLIZER to one that works", "ended before its last answer");
+  return got > 0 || problem_set(problem, TODO_ANOTHER, "ended before its last answer");
 }
 
 // The next line of its output, without the newline; it stands until the next call. NULL: `problem` says why.
 static char *answer_next(struct conversation *talk, size_t *bytes, struct problem *problem) {
-  memmove(talk->buffer ? talk->buffer : (char *)"", talk->buffer ? talk->buffer + talk->taken : "",
-          talk->filled - talk->taken);
+  buffer_room(talk);
+  memmove(talk->buffer, talk->buffer + talk->taken, talk->filled - talk->taken);
   talk->filled -= talk->taken;
   talk->taken = 0;
   char *newline;
-  for (size_t seen = 0;
-       !(newline = talk->filled > seen ? memchr(talk->buffer + seen, '\n', talk->filled - seen) : NULL);) {
+  size_t seen = 0;
+  while (!(newline = memchr(talk->buffer + seen, '\n', talk->filled - seen))) {
     seen = talk->filled;
     if (!answers_read(talk, problem)) return NULL;
   }
