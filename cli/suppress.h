@@ -34,7 +34,4 @@ void suppressions_print(const struct suppressions *suppressions);
 
 void suppressions_free(struct suppressions *suppressions);
 
-// `*` stands for any text, `^` at the start and `$` at the end anchor the pattern, else it may match anywhere.
-bool pattern_matches(const char *pattern, const char *text);
-
 #endif
