@@ -219,9 +219,13 @@ static void symbol_take(struct symbol *symbol, const json_t *lines, struct pool 
 
 static bool answer_take(struct symbolizer_query *query, const char *answer, size_t bytes, struct pool *texts,
                         struct problem *problem) {
-  if (bytes == 0 || answer[0] != '{')
+  json_error_t error;
+  json_t *object = json_loadb(answer, bytes, 0, &error);
+  // A name that is no UTF-8 is no reason to give up: the symbol table has it too.
+  if (!json_is_object(object) && (object || json_error_code(&error) != json_error_invalid_utf8)) {
+    json_decref(object);
     return problem_set(problem, "set HEAPTIDE_SYMBOLIZER to llvm-symbolizer 13 or newer", "its answer is not JSON");
-  json_t *object = json_loadb(answer, bytes, 0, NULL); // NULL: a name that is not UTF-8; the symbol table has it too
+  }
   if (object) symbol_take(query->symbol, json_object_get(object, "Symbol"), texts);
   json_decref(object);
   query->answered = true;

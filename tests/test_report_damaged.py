@@ -1,11 +1,11 @@
 """Report files that no recorder wrote: the reader ends soon, with 2 and one line, and asks for no absurd memory."""
 
+import os
 import re
 import struct
 import zlib
 
 import pytest
-
 from heaptide_run import command
 from report_files import Report, file_bytes, folder_of, make_report
 
@@ -129,8 +129,6 @@ def test_what_can_be_read_is_shown(tmp_path):
 
 
 def test_pipe_in_place_of_a_file_makes_nobody_wait(tmp_path):
-    import os
-
     folder = folder_of(tmp_path)
     os.mkfifo(folder / "heaptide.1.bin")
     done = command("report", folder, timeout=20)

@@ -1,8 +1,8 @@
 """Writes report files (docs/file-format.md) from a small description: tests of the reader need no recorder.
 
-    report = Report(pid=7)
-    report.leak(report.site(report.stack(("python", "f", "/x.py", 3)), live=(100, 1)), direct=(100, 1))
-    data = report.data()
+report = Report(pid=7)
+report.leak(report.site(report.stack(("python", "f", "/x.py", 3)), live=(100, 1)), direct=(100, 1))
+data = report.data()
 """
 
 import ctypes
@@ -43,9 +43,7 @@ def file_bytes(sections, version=1, zstd=False, file_size=None):
     start = HEADER.size + SECTION.size * len(sections)
     for number, raw in sections.items():
         body = compressed(raw) if zstd else raw
-        table.append(
-            SECTION.pack(number, int(zstd), start + len(stored), len(body), len(raw), zlib.crc32(body), 0)
-        )
+        table.append(SECTION.pack(number, int(zstd), start + len(stored), len(body), len(raw), zlib.crc32(body), 0))
         stored += body + b"\0" * (-len(body) % 8)
     return sealed(b"".join(table), stored, len(sections), version, file_size)
 
@@ -61,10 +59,30 @@ class Report:
     """One process; every method returns the index of what it added."""
 
     def __init__(self, **process):
-        self.process = dict(pid=100, ppid=1, image=0, flags=MAIN | SCANNED, reason="exit", signal=0, rank=UNKNOWN,
-                            depth=64, started=1_790_000_000_000_000_000, duration=2_000_000_000, sample=0, peak=0,
-                            peak_ns=0, live=0, rss=0, own=0, arenas=0, unseen=0, exe="/bin/demo", argv=["demo"],
-                            label="", kinds={})  # fmt: skip
+        self.process = {
+            "pid": 100,
+            "ppid": 1,
+            "image": 0,
+            "flags": MAIN | SCANNED,
+            "reason": "exit",
+            "signal": 0,
+            "rank": UNKNOWN,
+            "depth": 64,
+            "started": 1_790_000_000_000_000_000,
+            "duration": 2_000_000_000,
+            "sample": 0,
+            "peak": 0,
+            "peak_ns": 0,
+            "live": 0,
+            "rss": 0,
+            "own": 0,
+            "arenas": 0,
+            "unseen": 0,
+            "exe": "/bin/demo",
+            "argv": ["demo"],
+            "label": "",
+            "kinds": {},
+        }
         self.process.update(process)
         self.strings = bytearray(b"\0")
         self.known = {"": 0}
@@ -156,11 +174,25 @@ class Report:
         curves += struct.pack(f"<{len(curve_points)}Q", *curve_points)
         for site, values in self.curves:
             curves += struct.pack(f"<II{len(values)}Q", site, 0, *values)
-        rows = {MODULES: self.modules, FRAMES: self.frames, NODES: self.nodes, SITES: self.sites, LEAKS: self.leaks,
-                SIZES: self.sizes, TIMELINE: self.samples, THREADS: self.threads, HOLDERS: self.holders,
-                HOLDER_LINKS: self.links, NOTES: self.notes}  # fmt: skip
-        return {PROCESS: head + kinds, STRINGS: bytes(self.strings), SITE_TIMELINE: curves,
-                **{number: b"".join(items) for number, items in rows.items()}}  # fmt: skip
+        rows = {
+            MODULES: self.modules,
+            FRAMES: self.frames,
+            NODES: self.nodes,
+            SITES: self.sites,
+            LEAKS: self.leaks,
+            SIZES: self.sizes,
+            TIMELINE: self.samples,
+            THREADS: self.threads,
+            HOLDERS: self.holders,
+            HOLDER_LINKS: self.links,
+            NOTES: self.notes,
+        }
+        return {
+            PROCESS: head + kinds,
+            STRINGS: bytes(self.strings),
+            SITE_TIMELINE: curves,
+            **{number: b"".join(items) for number, items in rows.items()},
+        }
 
     def data(self, curve_points=(), **how):
         return file_bytes(self.sections(curve_points), **how)
