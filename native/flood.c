@@ -17,14 +17,17 @@
 #define WORK_FIRST (1u << 14)
 #define WORDS_MAX UINT32_MAX // of one entry of work: 32 GiB; longer memory takes several
 
-enum mark { MARK_REACHED = 0, MARK_INDIRECT = 1 }; // as live_mark counts them
+enum mark { MARK_REACHED = 0, MARK_INDIRECT = 1 }; // of ranges and of other sources, as live_mark has them
 
-// Memory that is still to be read.
+// Memory that is still to be read, or (words 0) a block of the live map that has not been looked at yet.
 struct work {
   uintptr_t start;
   uint32_t words;
-  uint32_t holder; // record of the block that it is in
+  uint32_t holder; // record of the block that it is in; of the block that points to it
 };
+
+// Reached blocks wait here while their memory is on its way to the processor's caches.
+#define QUEUE 16u
 
 enum flood_mode { FLOOD_ROOT, FLOOD_BLOCKS, FLOOD_INDIRECT };
 
@@ -32,6 +35,8 @@ enum flood_mode { FLOOD_ROOT, FLOOD_BLOCKS, FLOOD_INDIRECT };
 static struct {
   struct work *work;
   size_t count, capacity;
+  struct work queue[QUEUE];
+  uint32_t queue_first, queue_count;
   bool complete;
   uint64_t bytes;
   enum flood_mode mode;
@@ -64,16 +69,17 @@ static bool work_grow(void) {
   return true;
 }
 
+static void work_push(struct work work) {
+  if (unlikely(flood.count == flood.capacity) && !work_grow()) flood.complete = false;
+  else flood.work[flood.count++] = work;
+}
+
 static void work_add(uintptr_t start, uintptr_t end, uint32_t holder) {
   start = (start + 7) & ~7ul;
   end &= ~7ul;
   while (start < end) {
     size_t words = (end - start) / 8 < WORDS_MAX ? (end - start) / 8 : WORDS_MAX;
-    if (flood.count == flood.capacity && !work_grow()) {
-      flood.complete = false;
-      return;
-    }
-    flood.work[flood.count++] = (struct work){start, (uint32_t)words, holder};
+    work_push((struct work){start, (uint32_t)words, holder});
     start += words * 8;
   }
 }
@@ -95,10 +101,10 @@ static uint32_t holder_of(uintptr_t at, site_id site) {
   return flood.mode == FLOOD_ROOT && flood.root ? holder_at_root(flood.root, at, site) : holder_at_block(flood.holder, site);
 }
 
-static void block_reach(const struct block *block, uintptr_t at, size_t skip_bytes) {
+// Reads `block` later, but for its first bytes.
+static void block_read_later(const struct block *block, size_t skip_bytes, uint32_t holder) {
   if (!kind_is_followed(site_at(block->site)->kind)) return;
-  uintptr_t start = block->start + skip_bytes, end = block->start + block->size_bytes;
-  work_add_resident(start, end, holder_of(at, block->site));
+  work_add_resident(block->start + skip_bytes, block->start + block->size_bytes, holder);
 }
 
 static void range_reach(uint32_t index, uintptr_t at) {
@@ -142,22 +148,33 @@ static void range_point(uint32_t index, uintptr_t at) {
 
 // `new T[0]` of a type with a destructor: the block holds only the count, 0, and the program keeps its end
 // (LeakSanitizer's IsSpecialCaseOfOperatorNew0).
-static bool find_empty_array(uintptr_t value, struct block *block) {
-  if (value % 16 != 8 || !live_find(value - 8, block)) return false;
-  return block->size_bytes == 8 && block->start == value - 8 && *(const uint64_t *)block->start == 0;
+static bool is_empty_array_end(uintptr_t value) {
+  struct block block;
+  if (value % 16 != 8 || !live_find(value - 8, &block)) return false;
+  return block.size_bytes == 8 && block.start == value - 8 && *(const uint64_t *)block.start == 0;
 }
 
-static void live_point(const struct block *block, uintptr_t at) {
-  if (flood.mode != FLOOD_INDIRECT) {
-    if (!live_mark(block->start, MARK_REACHED)) block_reach(block, at, 0);
-  } else if (block->start != flood.self && !live_marked(block->start, MARK_REACHED)) {
-    live_mark(block->start, MARK_INDIRECT);
-  }
+// A root's own words say where the block hangs, so that its record is made at once.
+static void live_reach(uintptr_t start, uintptr_t at) {
+  struct block block;
+  live_mark(start, LIVE_REACHED);
+  if (!flood.root) return work_push((struct work){start, 0, flood.holder});
+  live_block(start, &block);
+  block_read_later(&block, 0, holder_at_root(flood.root, at, block.site));
+}
+
+static bool live_follow(uintptr_t value, uintptr_t at) {
+  uintptr_t start = live_point(value, flood.mode == FLOOD_INDIRECT ? LIVE_INDIRECT : LIVE_REACHED);
+  if (!start) return false;
+  if (flood.mode != FLOOD_INDIRECT) live_reach(start, at);
+  else if (start != flood.self) live_mark(start, LIVE_INDIRECT);
+  return true;
 }
 
 static void source_point(const struct block *block, uintptr_t at) {
   if (flood.mode != FLOOD_INDIRECT) {
-    if (!flood.source->mark(block->start, MARK_REACHED)) block_reach(block, at, flood.source->skip_bytes(block));
+    if (!flood.source->mark(block->start, MARK_REACHED))
+      block_read_later(block, flood.source->skip_bytes(block), holder_of(at, block->site));
   } else if (block->start != flood.self && !flood.source->marked(block->start, MARK_REACHED)) {
     flood.source->mark(block->start, MARK_INDIRECT);
   }
@@ -175,9 +192,9 @@ static void range_at(uintptr_t value, uintptr_t at) {
 }
 
 static void value_follow(uintptr_t value, uintptr_t at) {
-  struct block block;
-  if (live_find(value, &block) || find_empty_array(value, &block)) live_point(&block, at);
-  else if (flood.range_count) range_at(value, at);
+  if (live_follow(value, at)) return;
+  if (is_empty_array_end(value)) live_follow(value - 8, at);
+  if (flood.range_count) range_at(value, at);
 }
 
 // ---- reading
@@ -197,18 +214,39 @@ static void span_read(void) {
   }
 }
 
+static void queue_fill(void) {
+  while (flood.count && flood.queue_count < QUEUE) {
+    struct work work = flood.work[--flood.count];
+    if (!work.words) live_prefetch(work.start);
+    flood.queue[(flood.queue_first + flood.queue_count++) % QUEUE] = work;
+  }
+}
+
+// Small blocks, nearly all, are read at once.
+static void queue_take(void) {
+  struct work work = flood.queue[flood.queue_first];
+  flood.queue_first = (flood.queue_first + 1) % QUEUE;
+  flood.queue_count--;
+  if (!work.words) {
+    struct block block;
+    live_block(work.start, &block);
+    work.holder = holder_at_block(work.holder, block.site);
+    if (block.size_bytes >= RESIDENT_WORTH_BYTES) return block_read_later(&block, 0, work.holder);
+    if (!kind_is_followed(site_at(block.site)->kind)) return;
+    work.words = (uint32_t)(block.size_bytes / 8);
+  }
+  flood.bytes += work.words * 8ul;
+  flood.holder = work.holder;
+  flood.at = work.start;
+  flood.end = work.start + work.words * 8ul;
+  span_read();
+}
+
 static void work_read(void *context) {
   (void)context;
   span_read();
   flood.root = NULL;
-  while (flood.count) {
-    struct work work = flood.work[--flood.count];
-    flood.bytes += work.words * 8ul;
-    flood.holder = work.holder;
-    flood.at = work.start;
-    flood.end = work.start + work.words * 8ul;
-    span_read();
-  }
+  for (queue_fill(); flood.queue_count; queue_fill()) queue_take();
 }
 
 // The rest of a page that cannot be read is left out.
@@ -267,14 +305,14 @@ static uint8_t site_answer(site_id site, uint8_t *answers) {
 
 static bool root_block_add(const struct block *block, void *context) {
   uint8_t answer = site_answer(block->site, context);
-  if (answer == SITE_PLAIN || live_mark(block->start, MARK_REACHED)) return true;
+  if (answer == SITE_PLAIN || live_marked(block->start, LIVE_REACHED)) return true;
+  live_mark(block->start, LIVE_REACHED);
   enum holder_source source = answer == SITE_LOADER ? HOLDER_SOURCE_LOADER : HOLDER_SOURCE_PARENT;
-  if (kind_is_followed(site_at(block->site)->kind))
-    work_add_resident(block->start, block->start + block->size_bytes, holder_at_source(source, block->site));
+  block_read_later(block, 0, holder_at_source(source, block->site));
   return true;
 }
 
-static void root_blocks_add(void *answers) { live_each(root_block_add, answers); }
+static void root_blocks_add(void *answers) { live_each_unreached(root_block_add, answers); }
 
 void flood_root_blocks(void) {
   uint8_t *answers = sys_map(site_count);
@@ -288,9 +326,8 @@ void flood_root_blocks(void) {
 
 static bool block_point_out(const struct block *block, void *context) {
   (void)context;
-  if (live_marked(block->start, MARK_REACHED) || !kind_is_followed(site_at(block->site)->kind)) return true;
   flood.self = block->start;
-  work_add_resident(block->start, block->start + block->size_bytes, HOLDER_NONE);
+  block_read_later(block, 0, HOLDER_NONE);
   flood_run();
   return true;
 }
@@ -311,7 +348,7 @@ static bool range_is_leaked(uint32_t index) {
 
 void flood_indirect(void) {
   flood.mode = FLOOD_INDIRECT;
-  live_each(block_point_out, NULL);
+  live_each_unreached(block_point_out, NULL);
   if (flood.source) flood.source->each(source_block_point_out, NULL);
   for (uint32_t i = 0; i < flood.range_count; i++) {
     if (!range_is_leaked(i) || !kind_is_followed(flood.ranges[i].kind)) continue;
@@ -330,8 +367,7 @@ struct leak_visit {
 
 static bool leak_of_live(const struct block *block, void *context) {
   struct leak_visit *leak = context;
-  if (!live_marked(block->start, MARK_REACHED))
-    leak->visit(block->site, block->size_bytes, 1, live_marked(block->start, MARK_INDIRECT), leak->context);
+  leak->visit(block->site, block->size_bytes, 1, live_marked(block->start, LIVE_INDIRECT), leak->context);
   return true;
 }
 
@@ -358,7 +394,7 @@ static bool is_counted_piece(uint32_t index) {
 
 void flood_each_leak(void (*visit)(site_id, size_t, uint32_t, bool, void *), void *context) {
   struct leak_visit leak = {visit, context};
-  live_each(leak_of_live, &leak);
+  live_each_unreached(leak_of_live, &leak);
   if (flood.source) flood.source->each(leak_of_source, &leak);
   for (uint32_t i = 0; i < flood.range_count; i++)
     if (range_is_leaked(i))
