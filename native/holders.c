@@ -52,8 +52,10 @@ bool holders_begin(const struct scan_origin *origin) {
   holders.of_site = sys_map(holders.site_count * sizeof *holders.of_site);
   holders.threads = sys_map(holders.thread_capacity * sizeof *holders.threads);
   bool ok = holders.records && holders.slots && holders.of_site && holders.threads;
-  if (ok) roots_each_thread(origin, thread_note, NULL);
-  else holders_drop();
+  if (ok)
+    roots_each_thread(origin, thread_note, NULL);
+  else
+    holders_drop();
   return ok;
 }
 
@@ -66,11 +68,13 @@ void holders_drop(void) {
 }
 
 static bool record_equal(const struct record *a, const struct record *b) {
-  return a->parent == b->parent && a->site == b->site && a->address == b->address && a->tid == b->tid && a->source == b->source && a->kind == b->kind;
+  return a->parent == b->parent && a->site == b->site && a->address == b->address && a->tid == b->tid &&
+         a->source == b->source && a->kind == b->kind;
 }
 
 static uint32_t record_slot(const struct record *record) {
-  uint64_t hash = record->address * 0x9E3779B97F4A7C15ull ^ ((uint64_t)record->parent << 32 | record->site) * 0xC2B2AE3D27D4EB4Full;
+  uint64_t hash =
+      record->address * 0x9E3779B97F4A7C15ull ^ ((uint64_t)record->parent << 32 | record->site) * 0xC2B2AE3D27D4EB4Full;
   return (uint32_t)(hash >> 40) & (SLOTS - 1);
 }
 
@@ -89,8 +93,11 @@ static uint32_t record_intern(const struct record *wanted) {
 
 uint32_t holder_at_root(const struct root *root, uintptr_t address, site_id site) {
   bool few = holders.count < RECORDS_BY_WORD;
-  return record_intern(&(struct record){.site = site.value, .address = few ? address : root->start, .tid = root->tid,
-                                        .source = HOLDER_SOURCE_WORD, .kind = (uint8_t)root->kind});
+  return record_intern(&(struct record){.site = site.value,
+                                        .address = few ? address : root->start,
+                                        .tid = root->tid,
+                                        .source = HOLDER_SOURCE_WORD,
+                                        .kind = (uint8_t)root->kind});
 }
 
 uint32_t holder_at_source(enum holder_source source, site_id site) {
@@ -160,7 +167,8 @@ static struct scan_holder_link link_text(const char *text) {
 static struct scan_holder_link link_root(const struct record *record) {
   struct scan_holder_link link;
   if (record->source == HOLDER_SOURCE_LOADER) return link_text("the dynamic loader");
-  if (record->source == HOLDER_SOURCE_PARENT || record->kind == ROOT_INHERITED) return link_text("memory of the parent process");
+  if (record->source == HOLDER_SOURCE_PARENT || record->kind == ROOT_INHERITED)
+    return link_text("memory of the parent process");
   if (record->kind == ROOT_START) return link_text("a thread that was being started");
   if (record->kind != ROOT_REGISTERS && link_tls(record->address, &link)) return link;
   if (record->kind == ROOT_STACK) return (struct scan_holder_link){HT_HOLDER_STACK, record->tid, record->address, NULL};
@@ -169,11 +177,13 @@ static struct scan_holder_link link_root(const struct record *record) {
 }
 
 uint32_t scan_holder(site_id site, struct scan_holder_link *links, uint32_t capacity) {
-  uint32_t used = 0, id = holders.of_site && site.value < holders.site_count ? holders.of_site[site.value] : HOLDER_NONE;
+  uint32_t used = 0,
+           id = holders.of_site && site.value < holders.site_count ? holders.of_site[site.value] : HOLDER_NONE;
   if (id == HOLDER_NONE || capacity == 0) return 0;
   for (; holders.records[id].parent; id = holders.records[id].parent)
     if (used + 1 < capacity)
-      links[used++] = (struct scan_holder_link){HT_HOLDER_SITE, holders.records[holders.records[id].parent].site, 0, NULL};
+      links[used++] =
+          (struct scan_holder_link){HT_HOLDER_SITE, holders.records[holders.records[id].parent].site, 0, NULL};
   links[used++] = link_root(&holders.records[id]);
   return used;
 }

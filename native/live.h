@@ -104,6 +104,8 @@ bool live_find(uintptr_t address, struct block *block);
 void live_block(uintptr_t start, struct block *block);
 // Asks for the memory that live_block and a reader of the block will look at.
 void live_prefetch(uintptr_t start);
+// Asks for the memory that live_point(address) will look at first.
+void live_prefetch_marks(uintptr_t address);
 // Calls `visit` for each block, or each that is not marked as reached, by address, until it returns false.
 void live_each(bool (*visit)(const struct block *block, void *context), void *context);
 void live_each_unreached(bool (*visit)(const struct block *block, void *context), void *context);
@@ -114,7 +116,9 @@ void live_bounds(uintptr_t *low, uintptr_t *high);
 enum live_mark { LIVE_REACHED, LIVE_INDIRECT };
 void live_mark(uintptr_t start, enum live_mark which);
 bool live_marked(uintptr_t start, enum live_mark which);
-// The start of the block that holds `address`, if it has neither this mark nor LIVE_REACHED yet; else 0.
+// The start of the block that holds `address`; 0: none does. LIVE_POINT_MARKED: the last block at or before it has this
+// mark or LIVE_REACHED already, so that it makes no difference.
+#define LIVE_POINT_MARKED 1u
 uintptr_t live_point(uintptr_t address, enum live_mark which);
 
 struct lock *live_lock(void);

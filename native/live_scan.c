@@ -12,11 +12,16 @@
 #define WORDS (LIVE_LEAF_ENTRIES / 64)
 #define NONE UINT32_MAX
 
+// 64 granules: where blocks start, and which of those blocks are reached. Together, since a pointer asks for both.
+struct stretch {
+  uint64_t starts, reached;
+};
+
 // What the scan keeps about a leaf.
 struct leaf_scan {
-  uint64_t marks[2][WORDS];
-  uint64_t starts[WORDS];
-  uint64_t starts_64[WORDS / 64];     // which words of `starts` are not 0
+  struct stretch stretches[WORDS];
+  uint64_t indirect[WORDS];
+  uint64_t starts_64[WORDS / 64];     // which stretches have a start
   uint64_t starts_4096[WORDS / 4096]; // which words of `starts_64` are not 0
   uint64_t any;                       // which words of `starts_4096` are not 0
   uint32_t previous;                  // the next leaf below that has blocks; NONE: this is the lowest
@@ -44,7 +49,7 @@ static void leaves_sort(void) {
 }
 
 static void start_note(struct leaf_scan *scan, uint32_t granule) {
-  scan->starts[granule / 64] |= 1ull << granule % 64;
+  scan->stretches[granule / 64].starts |= 1ull << granule % 64;
   scan->starts_64[granule / 4096] |= 1ull << granule / 64 % 64;
   scan->starts_4096[granule / 262144] |= 1ull << granule / 4096 % 64;
   scan->any |= 1ull << granule / 262144;
@@ -113,7 +118,8 @@ static bool leaf_each(size_t leaf, bool unreached, bool (*visit)(const struct bl
   for (size_t upper = 0; upper < WORDS / 64; upper++)
     for (uint64_t words = scan->starts_64[upper]; words; words &= words - 1) {
       size_t word = upper * 64 + (size_t)__builtin_ctzll(words);
-      uint64_t bits = scan->starts[word] & ~(unreached ? scan->marks[LIVE_REACHED][word] : 0);
+      const struct stretch *stretch = &scan->stretches[word];
+      uint64_t bits = stretch->starts & ~(unreached ? stretch->reached : 0);
       if (!word_each(leaf, word, bits, visit, context)) return false;
     }
   return true;
@@ -141,7 +147,7 @@ static uint64_t bits_below(uint64_t bits, uint32_t end) { return bits & ((1ull <
 
 // The last start at or before `granule`; NONE: none in this leaf. Up the levels until one has a bit, and down again.
 static uint32_t start_before(const struct leaf_scan *scan, uint32_t granule) {
-  uint64_t bits = bits_up_to(scan->starts[granule / 64], granule);
+  uint64_t bits = bits_up_to(scan->stretches[granule / 64].starts, granule);
   if (bits) return granule / 64 * 64 + last_bit(bits);
   uint32_t word = granule / 64, upper = word / 64, top = upper / 64;
   if (!(bits = bits_below(scan->starts_64[upper], word))) {
@@ -154,7 +160,7 @@ static uint32_t start_before(const struct leaf_scan *scan, uint32_t granule) {
     bits = scan->starts_64[upper];
   }
   word = upper * 64 + last_bit(bits);
-  return word * 64 + last_bit(scan->starts[word]);
+  return word * 64 + last_bit(scan->stretches[word].starts);
 }
 
 // The last leaf below `leaf` that has blocks.
@@ -162,8 +168,10 @@ static uint32_t leaf_before(size_t leaf) {
   uint32_t low = 0, high = live_leaf_count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (live_leaf_order[middle] < leaf) low = middle + 1;
-    else high = middle;
+    if (live_leaf_order[middle] < leaf)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low == 0) return NONE;
   uint32_t before = live_leaf_order[low - 1];
@@ -196,7 +204,9 @@ bool live_find(uintptr_t address, struct block *block) {
 // ---- marks
 
 static uint64_t *mark_word(uintptr_t start, enum live_mark which) {
-  return &scans[leaf_of(start)]->marks[which][granule_of(start) / 64];
+  struct leaf_scan *scan = scans[leaf_of(start)];
+  uint32_t word = granule_of(start) / 64;
+  return which == LIVE_REACHED ? &scan->stretches[word].reached : &scan->indirect[word];
 }
 static uint64_t mark_bit(uintptr_t start) { return 1ull << granule_of(start) % 64; }
 
@@ -207,12 +217,18 @@ void live_mark(uintptr_t start, enum live_mark which) { *mark_word(start, which)
 uintptr_t live_point(uintptr_t address, enum live_mark which) {
   struct block block;
   uintptr_t start = address >> 47 ? 0 : start_find(address);
-  if (!start || live_marked(start, which) || live_marked(start, LIVE_REACHED)) return 0;
+  if (!start) return 0;
+  if (live_marked(start, which) || live_marked(start, LIVE_REACHED)) return LIVE_POINT_MARKED;
   return address == start || holds(start, address, &block) ? start : 0;
 }
 
 void live_block(uintptr_t start, struct block *block) {
   *block = block_of(start, live_leaves[leaf_of(start)][granule_of(start)]);
+}
+
+void live_prefetch_marks(uintptr_t address) {
+  const struct leaf_scan *scan = scans[leaf_of(address)];
+  if (scan) __builtin_prefetch(&scan->stretches[granule_of(address) / 64], 1);
 }
 
 void live_prefetch(uintptr_t start) {

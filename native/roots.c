@@ -39,8 +39,10 @@ static bool roots_grow(struct roots *roots) {
 
 static void root_add(struct roots *roots, struct root root) {
   if (root.start >= root.end) return;
-  if (roots->count == roots->capacity && !roots_grow(roots)) roots->complete = false;
-  else roots->table[roots->count++] = root;
+  if (roots->count == roots->capacity && !roots_grow(roots))
+    roots->complete = false;
+  else
+    roots->table[roots->count++] = root;
 }
 
 void roots_drop(struct roots *roots) {

@@ -11,17 +11,20 @@
 
 #define DEADLINE_NS 1000000000ull // parking may take this long in all; the rest is left loose, and the report says so
 #define GRACE_NS 20000000ull      // after this much silence it is looked up why a thread does not answer
+// SIGCANCEL and SIGSETXID, which only the C library itself can block (nptl/pthread_sigmask.c): while a thread starts,
+// ends, or spawns a process.
+#define C_LIBRARY_SIGNALS (sys_signal_bit(32) | sys_signal_bit(33))
 #define ROUND_WAIT_NS 2000000l
 #define SIGNAL_MAX 64
-#define SIGNAL_MIN 35 // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
+#define SIGNAL_MIN 35      // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
 #define SPARE_THREADS 256u // slots for threads born while we look; beyond twice the count plus this they stay loose
 
 // All of it belongs to the stopping thread, which holds LOCK_RANK_REPORT; handlers write only their own slot's
 // fields and the two counters.
 static struct {
-  int turn;     // futex, odd while a stop is on; parked threads wait until it moves on
-  int answers;  // futex, counts handlers that have parked
-  int inside;   // handlers that have not left yet
+  int turn;    // futex, odd while a stop is on; parked threads wait until it moves on
+  int answers; // futex, counts handlers that have parked
+  int inside;  // handlers that have not left yet
   int signal;
   struct sys_action previous;
   struct stop_thread *threads;
@@ -62,11 +65,11 @@ static uintptr_t thread_pointer(void) {
 // Calls that return EINTR after any handler, whatever SA_RESTART says (signal(7)), and that begin anew with the same
 // arguments do what the program asked for.
 static bool call_resumes(long call) {
-  static const short calls[] = {SYS_poll,        SYS_ppoll,       SYS_select,          SYS_pselect6,      SYS_epoll_wait,
-                                SYS_epoll_pwait, SYS_epoll_pwait2, SYS_nanosleep,       SYS_clock_nanosleep,
-                                SYS_pause,       SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_semop,         SYS_semtimedop,
-                                SYS_msgrcv,      SYS_msgsnd,      SYS_futex,           SYS_io_getevents,  SYS_read,
-                                SYS_recvfrom,    SYS_recvmsg,     SYS_recvmmsg,        SYS_accept,        SYS_accept4};
+  static const short calls[] = {
+      SYS_poll,         SYS_ppoll,      SYS_select,          SYS_pselect6, SYS_epoll_wait,    SYS_epoll_pwait,
+      SYS_epoll_pwait2, SYS_nanosleep,  SYS_clock_nanosleep, SYS_pause,    SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
+      SYS_semop,        SYS_semtimedop, SYS_msgrcv,          SYS_msgsnd,   SYS_futex,         SYS_io_getevents,
+      SYS_read,         SYS_recvfrom,   SYS_recvmsg,         SYS_recvmmsg, SYS_accept,        SYS_accept4};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (calls[i] == call) return true;
   return false;
@@ -122,6 +125,7 @@ static enum stop_state silent_state(struct stop_thread *thread) {
   if (!task_status(thread->tid, &status)) return STOP_GONE;
   if (status.state == 'Z' || status.state == 'X') return STOP_GONE;
   if (status.state == 'R') return STOP_ASKED;
+  if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return STOP_PASSING;
   bool cannot = status.blocked & sys_signal_bit(stop.signal);
   bool stuck = status.state == 'D' || status.state == 'T' || status.state == 't';
   if (!cannot && !stuck) return STOP_ASKED;
@@ -152,8 +156,10 @@ static void thread_ask(uint32_t tid) {
   stop.tids[stop.count] = tid;
   __atomic_store_n(&stop.count, stop.count + 1, __ATOMIC_RELEASE);
   long sent = stop.signal ? sys_call3(SYS_tgkill, sys_pid(), tid, stop.signal) : -EPERM;
-  if (sent == -ESRCH) thread->state = STOP_GONE;
-  else if (sent < 0) thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+  if (sent == -ESRCH)
+    thread->state = STOP_GONE;
+  else if (sent < 0)
+    thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
 }
 
 static bool is_other(uint32_t tid) { return tid != (uint32_t)sys_tid(); }
