@@ -65,7 +65,9 @@ void roots_each_thread(const struct scan_origin *origin, void (*visit)(const str
   const struct stop_thread *threads = stop_threads(&count);
   for (uint32_t i = 0; i < count; i++) {
     if (threads[i].state == STOP_GONE) continue;
-    visit(&(struct root_thread){threads[i].tid, threads[i].stack_pointer, threads[i].thread_pointer}, context);
+    bool still = threads[i].state == STOP_PARKED || threads[i].state == STOP_ASLEEP;
+    visit(&(struct root_thread){threads[i].tid, still ? threads[i].stack_pointer : 0, threads[i].thread_pointer},
+          context);
   }
 }
 
