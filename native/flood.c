@@ -58,9 +58,6 @@ static struct {
   const struct range *ranges;
   uint32_t range_count;
   uint8_t *range_marks;
-  uint32_t *range_pieces; // for each range the next piece of the same mapping, in a ring
-  uint32_t *block_last;   // for each mapping in pieces (struct range.block) the range of it seen last
-  uint32_t block_count;
   const struct block_source *source;
 } flood;
 
@@ -131,26 +128,21 @@ static bool range_is_block(const struct range *range) {
   return range->site.value && !(range->flags & (RANGE_ALLOCATOR | RANGE_ARENA));
 }
 
-static bool same_reservation(uint32_t a, uint32_t b) {
-  const struct range *left = &flood.ranges[a], *right = &flood.ranges[b];
-  return left->end == right->start && left->flags & right->flags & RANGE_RESERVED;
+// Neighbours that were mapped together: pieces of a mapping that madvise or mprotect cut, committed parts of one
+// reservation. What munmap has torn apart is separate memory.
+static bool belongs_together(uint32_t left_index, uint32_t right_index) {
+  const struct range *left = &flood.ranges[left_index], *right = &flood.ranges[right_index];
+  if (left->end != right->start) return false;
+  return left->flags & right->flags & RANGE_RESERVED || (left->block && left->block == right->block);
 }
 
-static void range_visit_pieces(uint32_t index, void (*visit)(uint32_t index, uintptr_t at), uintptr_t at) {
-  uint32_t piece = index;
-  do {
-    if (range_is_block(&flood.ranges[piece])) visit(piece, at);
-    piece = flood.range_pieces[piece];
-  } while (piece != index);
-}
-
-// Who holds a pointer into one piece of a mapping, or one committed part of a reservation, holds them all.
+// Who holds a pointer into one of them holds them all.
 static void range_visit_whole(uint32_t index, void (*visit)(uint32_t index, uintptr_t at), uintptr_t at) {
   uint32_t first = index;
-  while (first > 0 && same_reservation(first - 1, first)) first--;
+  while (first > 0 && belongs_together(first - 1, first)) first--;
   for (uint32_t i = first; i < flood.range_count; i++) {
-    if (i > first && !same_reservation(i - 1, i)) return;
-    range_visit_pieces(i, visit, at);
+    if (i > first && !belongs_together(i - 1, i)) return;
+    if (range_is_block(&flood.ranges[i])) visit(i, at);
   }
 }
 
@@ -426,10 +418,10 @@ static size_t range_live_bytes(const struct range *range) {
   return bytes;
 }
 
-// A mapping in pieces is one block, counted with the piece that the ring was closed with.
+// Pieces of one mapping side by side are one block, counted with the first.
 static bool is_counted_piece(uint32_t index) {
-  uint32_t block = flood.ranges[index].block;
-  return block == 0 || flood.block_last[block] == index;
+  const struct range *range = &flood.ranges[index];
+  return index == 0 || range->block == 0 || range[-1].block != range->block || range[-1].end != range->start;
 }
 
 void flood_each_leak(void (*visit)(site_id, size_t, uint32_t, bool, void *), void *context) {
@@ -460,34 +452,12 @@ static void bounds_set(void) {
   if (end > flood.high) flood.high = end;
 }
 
-static bool pieces_map(void) {
-  for (uint32_t i = 0; i < flood.range_count; i++)
-    if (flood.ranges[i].block >= flood.block_count) flood.block_count = flood.ranges[i].block + 1;
-  flood.range_marks = sys_map(flood.range_count + 1);
-  flood.range_pieces = sys_map((flood.range_count + 1) * sizeof *flood.range_pieces);
-  flood.block_last = sys_map((flood.block_count + 1) * sizeof *flood.block_last);
-  return flood.range_marks && flood.range_pieces && flood.block_last;
-}
-
-static void pieces_join(void) {
-  for (uint32_t i = 0; i < flood.range_count; i++) flood.range_pieces[i] = i;
-  for (uint32_t i = 0; i < flood.block_count; i++) flood.block_last[i] = UINT32_MAX;
-  for (uint32_t i = 0; i < flood.range_count; i++) {
-    uint32_t block = flood.ranges[i].block, last = block ? flood.block_last[block] : UINT32_MAX;
-    if (last != UINT32_MAX) {
-      flood.range_pieces[i] = flood.range_pieces[last];
-      flood.range_pieces[last] = i;
-    }
-    flood.block_last[block] = i;
-  }
-}
-
 bool flood_begin(void) {
   memset(&flood, 0, sizeof flood);
   flood.complete = true;
   flood.ranges = range_array(&flood.range_count);
-  if (!pieces_map() || !work_grow()) return false;
-  if (flood.range_count) pieces_join();
+  flood.range_marks = sys_map(flood.range_count + 1);
+  if (!flood.range_marks || !work_grow()) return false;
   flood.source = ht_block_source();
   if (flood.source && !flood.source->scan_begin()) flood.source = NULL;
   bounds_set();
@@ -497,8 +467,6 @@ bool flood_begin(void) {
 void flood_end(void) {
   if (flood.source) flood.source->scan_end();
   if (flood.range_marks) sys_unmap(flood.range_marks, flood.range_count + 1);
-  if (flood.range_pieces) sys_unmap(flood.range_pieces, (flood.range_count + 1) * sizeof *flood.range_pieces);
-  if (flood.block_last) sys_unmap(flood.block_last, (flood.block_count + 1) * sizeof *flood.block_last);
   if (flood.work) sys_unmap(flood.work, flood.capacity * sizeof *flood.work);
   memset(&flood, 0, sizeof flood);
 }
