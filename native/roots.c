@@ -60,14 +60,14 @@ static uintptr_t thread_pointer(void) {
 
 void roots_each_thread(const struct scan_origin *origin, void (*visit)(const struct root_thread *, void *),
                        void *context) {
-  visit(&(struct root_thread){(uint32_t)sys_tid(), origin->stack_pointer, thread_pointer()}, context);
+  visit(&(struct root_thread){(uint32_t)sys_tid(), origin->stack_pointer, thread_pointer(), NULL}, context);
   uint32_t count;
   const struct stop_thread *threads = stop_threads(&count);
   for (uint32_t i = 0; i < count; i++) {
     if (threads[i].state == STOP_GONE) continue;
     bool still = threads[i].state == STOP_PARKED || threads[i].state == STOP_ASLEEP;
-    visit(&(struct root_thread){threads[i].tid, still ? threads[i].stack_pointer : 0, threads[i].thread_pointer},
-          context);
+    uintptr_t stack_pointer = still ? threads[i].stack_pointer : 0;
+    visit(&(struct root_thread){threads[i].tid, stack_pointer, threads[i].thread_pointer, &threads[i]}, context);
   }
 }
 
