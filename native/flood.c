@@ -344,7 +344,18 @@ static bool root_block_add(const struct block *block, void *context) {
   return true;
 }
 
-static void root_blocks_add(void *answers) { live_each_unreached(root_block_add, answers); }
+static bool root_source_block_add(const struct block *block, void *context) {
+  (void)context;
+  if (!site_is_inherited(block->site) || flood.source->mark(block->start, MARK_REACHED)) return true;
+  uint32_t holder = holder_at_source(HOLDER_SOURCE_PARENT, block->site);
+  block_read_later(block, flood.source->skip_bytes(block), holder);
+  return true;
+}
+
+static void root_blocks_add(void *answers) {
+  live_each_unreached(root_block_add, answers);
+  if (flood.source) flood.source->each(root_source_block_add, NULL);
+}
 
 void flood_root_blocks(void) {
   uint8_t *answers = sys_map(site_count);

@@ -223,14 +223,22 @@ static struct scan_holder_link link_root(const struct record *record) {
   return link_global(record->address, &link) ? link : link_text("memory that no recorded call mapped");
 }
 
+// Blocks without a site of their own (what an interpreter keeps for itself) are left out of the way.
+static uint32_t links_of_blocks(uint32_t *id, struct scan_holder_link *links, uint32_t capacity) {
+  uint32_t used = 0;
+  for (; holders.records[*id].parent; *id = holders.records[*id].parent) {
+    uint32_t holder = holders.records[holders.records[*id].parent].site;
+    if (holder == 0 || used == capacity) continue;
+    links[used++] = (struct scan_holder_link){HT_HOLDER_SITE, holder, 0, NULL, 0};
+  }
+  return used;
+}
+
 uint32_t scan_holder(site_id site, struct scan_holder_link *links, uint32_t capacity) {
-  uint32_t used = 0,
-           id = holders.of_site && site.value < holders.site_count ? holders.of_site[site.value] : HOLDER_NONE;
-  if (id == HOLDER_NONE || capacity == 0) return 0;
-  for (; holders.records[id].parent; id = holders.records[id].parent)
-    if (used + 1 < capacity)
-      links[used++] =
-          (struct scan_holder_link){HT_HOLDER_SITE, holders.records[holders.records[id].parent].site, 0, NULL, 0};
+  if (!holders.of_site || site.value >= holders.site_count || capacity == 0) return 0;
+  uint32_t id = holders.of_site[site.value];
+  if (id == HOLDER_NONE) return 0;
+  uint32_t used = links_of_blocks(&id, links, capacity - 1);
   links[used++] = link_root(&holders.records[id]);
   return used;
 }
