@@ -15,7 +15,7 @@
 #define NOTE_NO_MEMORY "the leak scan did not run to its end: no memory was left for it"
 #define NOTE_NO_TASKS "threads could not be listed (/proc/self/task): leaks may be reported that a thread still holds"
 #define NOTE_LOOSE "a thread could not be stopped: what only its registers hold may be reported as leaked"
-#define NOTE_ASLEEP "a thread blocks every signal: what only its registers hold may be reported as leaked"
+#define NOTE_ASLEEP "a sleeping thread could not be signalled: what only its registers hold may be reported as leaked"
 
 struct scan {
   const struct scan_origin *origin;
