@@ -12,6 +12,9 @@
 
 #define DEADLINE_NS 1000000000ull // parking may take this long in all; the rest is left loose, and the report says so
 #define GRACE_NS 20000000ull      // after this much silence it is looked up why a thread does not answer
+// SIGCANCEL and SIGSETXID, which only the C library itself can block (nptl/pthread_sigmask.c): while a thread starts,
+// ends, or spawns a process.
+#define C_LIBRARY_SIGNALS (sys_signal_bit(32) | sys_signal_bit(33))
 #define ROUND_WAIT_NS 2000000l
 #define SIGNAL_MAX 64
 #define SIGNAL_MIN 35      // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
@@ -169,6 +172,7 @@ static enum stop_state silent_state(struct stop_thread *thread) {
   if (!task_status(thread->tid, &status)) return STOP_GONE;
   if (status.state == 'Z' || status.state == 'X') return STOP_GONE;
   if (status.state == 'R') return STOP_ASKED;
+  if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return STOP_PASSING;
   bool cannot = status.blocked & sys_signal_bit(stop.signal);
   bool stuck = status.state == 'D' || status.state == 'T' || status.state == 't';
   if (!cannot && !stuck) return STOP_ASKED;
