@@ -50,6 +50,7 @@ static char *link_text(const struct report *report, const struct ht_file_holder_
                        struct symbols *symbols, const uint32_t *symbol_modules) {
   switch (link->kind) {
   case HT_HOLDER_SITE: {
+    if (link->ref == UINT32_MAX) return memory_format("[unknown]");
     const struct shown_frame *site = stack_site(stacks, stacks->of_site[link->ref]);
     return site ? frame_words(site) : memory_format("[unknown]");
   }

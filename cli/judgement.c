@@ -215,6 +215,7 @@ static void python_make(struct judgement *judgement) {
   struct row_list list = list_make(judgement, python_figure, true);
   judgement->python = memory_get(2 * list.count, sizeof *judgement->python);
   for (size_t i = 0; i < list.count; i++) python_add(judgement, list.rows[i]);
+  for (size_t i = 0; i < judgement->python_count; i++) judgement->python_leaked_count += judgement->python[i].leaked;
   qsort(judgement->python, judgement->python_count, sizeof *judgement->python, python_compare);
   free(list.rows);
 }
@@ -369,6 +370,11 @@ struct judgement judgement_make(const struct report *report, const struct stacks
   judgement.quiet = is_quiet(&judgement);
   free(merging.row_of_site);
   return judgement;
+}
+
+bool judgement_python_shown(const struct judgement *judgement, size_t index, uint64_t top) {
+  size_t leaked = judgement->python_leaked_count;
+  return index < leaked ? index < top : index - leaked < top;
 }
 
 bool judgement_has_leaks(const struct judgement *judgement) { return judgement->leaked_sites > 0; }

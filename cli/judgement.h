@@ -61,7 +61,7 @@ struct judgement {
   size_t row_count;
   struct row_list leaks, peak, hotspots, temporaries; // Python's sites are in `python` only
   struct python_row *python;
-  size_t python_count;
+  size_t python_count, python_leaked_count;                                         // the leaked rows come first
   uint64_t leaked_direct_bytes, leaked_indirect_bytes, leaked_blocks, leaked_sites; // suppressed ones left out
   uint64_t suppressed_bytes, suppressed_sites;
   uint64_t python_leaked_bytes, python_leaked_blocks;
@@ -88,6 +88,9 @@ struct judgement_rules {
 struct judgement judgement_make(const struct report *report, const struct stacks *stacks, struct symbols *symbols,
                                 const uint32_t *symbol_modules, const struct judgement_rules *rules);
 void judgement_free(struct judgement *judgement);
+
+// Whether row `index` of the python list is among the `top` leaked ones or the `top` others.
+bool judgement_python_shown(const struct judgement *judgement, size_t index, uint64_t top);
 
 bool judgement_has_leaks(const struct judgement *judgement);
 bool judgement_has_growth(const struct judgement *judgement);

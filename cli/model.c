@@ -129,7 +129,7 @@ static bool link_good(const struct report *report, const struct ht_file_holder_l
   bool frame_fits = link->frame == 0 || link->frame < report->frame_count;
   switch (link->kind) {
   case HT_HOLDER_SITE:
-    return site_good(report, link->ref);
+    return link->ref == UINT32_MAX || site_good(report, link->ref);
   case HT_HOLDER_GLOBAL:
     return link->ref < report->module_count;
   case HT_HOLDER_STACK:

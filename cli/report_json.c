@@ -206,7 +206,8 @@ static void list_write(struct json_out *out, const struct judgement *judgement, 
 
 static void python_write(struct json_out *out, const struct judgement *judgement, uint64_t top) {
   out_open(out, "python", '[');
-  for (size_t i = 0; i < judgement->python_count && i < top; i++) {
+  for (size_t i = 0; i < judgement->python_count; i++) {
+    if (!judgement_python_shown(judgement, i, top)) continue;
     const struct python_row *python = &judgement->python[i];
     const struct row *row = &judgement->rows[python->row];
     out_open(out, NULL, '{');

@@ -270,9 +270,13 @@ static void python_print(struct text_out *out, const struct judgement *judgement
   if (process->python_arena_free_bytes)
     text_print(out, STYLE_PLAIN, "; python arenas, free: %s", bytes_text(bytes, process->python_arena_free_bytes));
   text_print(out, STYLE_PLAIN, "\n");
-  for (size_t i = 0; i < judgement->python_count && i < top; i++)
+  uint64_t shown = 0;
+  for (size_t i = 0; i < judgement->python_count; i++) {
+    if (!judgement_python_shown(judgement, i, top)) continue;
     python_row_print(out, judgement, &judgement->python[i]);
-  more_print(out, top, judgement->python_count);
+    shown++;
+  }
+  more_print(out, shown, judgement->python_count);
 }
 
 // ---- summary

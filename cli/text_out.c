@@ -119,10 +119,12 @@ void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_
   uint32_t last = last_own(stacks, node);
   frame_print(out, site, STYLE_BOLD);
   int left_out = 0;
-  for (int shown = 1; last && node != last; shown++) {
+  for (int shown = 1; last && node != last;) {
     node = stack_outer(stacks, node);
-    if (shown < limit)
-      frame_print(out, stack_frame(stacks, node), STYLE_PLAIN);
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    if (frame->runtime && frame->language != LANGUAGE_NONE) continue;
+    if (shown++ < limit)
+      frame_print(out, frame, STYLE_PLAIN);
     else
       left_out++;
   }

@@ -28,7 +28,8 @@ void text_print(struct text_out *out, enum text_style style, const char *format,
 // A text from outside: control characters and bytes that are no UTF-8 as `?`, cut after `width` characters.
 void text_print_foreign(struct text_out *out, enum text_style style, const char *text, int width);
 
-// The frames of a stack, one a line: what the site called in a runtime, then from the site outwards, at most `limit`.
+// The frames of a stack, one a line: what the site called in a runtime, then from the site outwards what is no
+// runtime's, at most `limit`.
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit);
 
 // Bytes over time as one line of blocks, the highest full; nothing without out->sparkline.
