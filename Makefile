@@ -67,8 +67,8 @@ $(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/flags $(BUILD)/sou
 	@echo '  LINK $@'
 	@$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(LDFLAGS)
 
-# A unit test names what it is linked with in its first line: `// sources: native/text.c native/sys.c`
-unit_sources = $(shell sed -n '1s|^// sources:||p' $(1))
+# A unit test names what it is linked with at its top: `// sources: native/text.c native/sys.c`
+unit_sources = $(shell sed -n 's|^// sources:||p' $(1))
 define unit_rule
 $(BUILD)/unit/$(notdir $(1:.c=)): $(call object,$(1) $(call unit_sources,$(1))) $(BUILD)/flags
 	@mkdir -p $$(@D)
