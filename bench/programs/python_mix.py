@@ -11,8 +11,7 @@ WORD = re.compile(r"[a-z]+(\d+)")
 
 
 def make_records(seed):
-    return [{
-  "id" : i, "name" : f "record{i * seed}", "tags" : [ f "tag{i % 7}", f "tag{i % 11}" ]} for i in range(RECORDS)]
+    return [{"id": i, "name": f"record{i * seed}", "tags": [f"tag{i % 7}", f"tag{i % 11}"]} for i in range(RECORDS)]
 
 
 def round_of(seed):

@@ -9,8 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # native/, from the bottom up. A file may include its own layer and those below it.
 LAYERS = [
-    ("words", ["words", "file_format", "options", "hooks"]),
-    ("sys", ["sys", "sys_*", "text", "crc32", "real", "exec_look", "guard", "task", "maps", "spans", "resident", "asan_order"]),
+    ("words", ["words", "file_format", "options", "hooks", "asan_order"]),
+    ("sys", ["sys", "sys_*", "text", "crc32", "real", "exec_look", "guard", "task", "maps", "spans", "resident"]),
     ("lock", ["lock", "buffer", "process_info"]),
     ("stacks and sites", ["cfi", "rules", "unwind", "stack_*", "modules", "site", "site_*", "timeline"]),
     ("live, count", ["live", "live_*", "count", "count_*", "ranges"]),
