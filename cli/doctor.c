@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "library.h"
 #include "options.h"
+#include "symbolizer_find.h"
 #include "target.h"
 
 // What a check found: one line, and for something missing how to get it.
@@ -54,42 +55,23 @@ static bool program_works(const char *path) {
   pid_t child = fork();
   if (child == 0) {
     int null = open("/dev/null", O_WRONLY);
-    if (dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0) execl(path, path, "--version", (char *)NULL);
+    if (dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0) execlp(path, path, "--version", (char *)NULL);
     _exit(STATUS_NOT_FOUND);
   }
   int status;
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-// The newest of Debian's and Ubuntu's names with a version suffix.
-static bool versioned_symbolizer_find(struct target *target) {
-  char name[32];
-  for (int version = 30; version >= 6; version--) {
-    snprintf(name, sizeof name, "llvm-symbolizer-%d", version);
-    if (program_find(name, target)) return true;
-  }
-  return false;
-}
-
 static void look_symbolizer(struct finding *finding) {
-  static const char remedy[] = "apt-get install llvm: without it, names come from the ELF symbols, without lines";
-  struct target target;
-  const char *chosen = getenv("HEAPTIDE_SYMBOLIZER");
-  if (chosen && chosen[0]) {
-    if (program_find(chosen, &target) && program_works(target.path))
-      found(finding, target.path);
-    else
-      missing(finding, "HEAPTIDE_SYMBOLIZER names a program that does not run", "correct it, or unset it");
-    return;
-  }
-  glob_t rocm = {0};
-  if (program_find("llvm-symbolizer", &target) || versioned_symbolizer_find(&target))
-    found(finding, target.path);
-  else if (glob("/opt/rocm*/llvm/bin/llvm-symbolizer", 0, NULL, &rocm) == 0)
-    found(finding, rocm.gl_pathv[0]);
+  struct symbolizer_list list = symbolizers_find();
+  if (list.first_is_named && !program_works(list.paths[0]))
+    missing(finding, "HEAPTIDE_SYMBOLIZER names a program that does not run", "correct it, or unset it");
+  else if (list.count)
+    found(finding, list.paths[0]);
   else
-    missing(finding, "no llvm-symbolizer", remedy);
-  globfree(&rocm);
+    missing(finding, "no llvm-symbolizer",
+            "apt-get install llvm: without it, names come from the ELF symbols, without lines");
+  symbolizers_free(&list);
 }
 
 static void look_gdb(struct finding *finding) {

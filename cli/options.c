@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,18 @@
 
 #include "commands.h"
 #include "text.h"
+
+// Writes to stderr; a closed pipe or a limit on file sizes must not end heaptide, which owes CMD's status.
+static void write_unharmed(const char *line, size_t length) {
+  const struct sigaction ignore = {.sa_handler = SIG_IGN};
+  struct sigaction pipe_before, size_before;
+  sigaction(SIGPIPE, &ignore, &pipe_before);
+  sigaction(SIGXFSZ, &ignore, &size_before);
+  ssize_t written = write(STDERR_FILENO, line, length);
+  (void)written; // nobody listens: there is nowhere else to say it
+  sigaction(SIGPIPE, &pipe_before, NULL);
+  sigaction(SIGXFSZ, &size_before, NULL);
+}
 
 void complain(const char *format, ...) {
   char line[8192]; // two paths fit
@@ -22,7 +35,7 @@ void complain(const char *format, ...) {
     if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
       line[i] = '?'; // a file's name must not make two lines of it, nor move the cursor
   line[length++] = '\n';
-  if (write(STDERR_FILENO, line, length) < 0) return; // nobody listens: there is nowhere else to say it
+  write_unharmed(line, length);
 }
 
 bool options_number(const char *string, uint64_t low, uint64_t high, uint64_t *value) {

@@ -192,7 +192,7 @@ static void run_say(const struct run *run, const struct outdir *outdir, int sign
   run_end_read(&end, outdir);
   if (!run->quiet) run_end_line(&end, outdir, signal, run->out != NULL);
   run_end_losses(&end, outdir, signal, run->target.silent);
-  outdir_drop_empty(outdir);
+  if (!run->out) outdir_drop_empty(outdir); // else `heaptide report` would take it for the newest
 }
 
 // CMD has ended with `status`. Returns heaptide's own.

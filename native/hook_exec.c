@@ -61,10 +61,12 @@ struct environment_plan {
   const char *preload, *session; // the caller's values, NULL: none
 };
 
+static int pid_now(void) { return (int)sys_call0(SYS_getpid); }
+
 static bool is_spawn(const struct exec_call *call) { return call->how == SPAWN_PATH || call->how == SPAWN_SEARCH; }
 
 // True in the process itself, false in a vfork child of it.
-static bool is_own_process(void) { return sys_pid() == own.pid; }
+static bool is_own_process(void) { return pid_now() == own.pid; }
 
 // glibc has execveat since 2.34.
 static int execveat_raw(const struct exec_call *call, char *const *envp) {
@@ -171,7 +173,7 @@ static void plan_make(struct environment_plan *plan, const struct exec_call *cal
   while (call->envp && call->envp[plan->entries]) plan->entries++;
   plan->preload = entry_value(call->envp, PRELOAD_EQUALS);
   plan->session = entry_value(call->envp, SESSION_EQUALS);
-  bool is_main = !is_spawn(call) && sys_pid() == own.main_pid;
+  bool is_main = !is_spawn(call) && pid_now() == own.main_pid;
   plan->with_heaptide = (own.children || is_main) && !exec_look_refuses_preload(look);
 }
 
@@ -302,7 +304,7 @@ static int exec_run(const struct exec_call *call) {
 
 void hook_exec_init(const struct session *session) {
   if (!session->library[0]) return;
-  own.pid = sys_pid();
+  own.pid = pid_now();
   own.main_pid = (int)session->main_pid;
   own.children = session->children != 0;
   own.image = session_image(session, own.pid);
@@ -317,7 +319,7 @@ void hook_exec_init(const struct session *session) {
 }
 
 void hook_exec_fork_child(void) {
-  own.pid = sys_pid();
+  own.pid = pid_now();
   own.image = 0;
 }
 

@@ -1,7 +1,6 @@
-// sources: native/hook_exec.c native/exec_look.c native/session.c native/text.c native/real.c native/sys.c
-// sources: native/lock.c
-// What exec and posix_spawn make of the environment, with a recorder that only counts how it is called. The hooks are
-// linked into this program; as `show` it prints the two variables that it was started with.
+// sources: native/hook_exec.c native/exec_look.c native/session.c native/text.c native/real.c
+// What exec and posix_spawn make of the environment, with a recorder that only counts how it is called.
+// The hooks are linked into this program; as `show` it prints the two variables that it was started with.
 #undef NDEBUG
 #include <assert.h>
 #include <dlfcn.h>
