@@ -18,7 +18,7 @@ LAYERS = [
     ("core", ["sampler", "core", "got"]),
     ("scan", ["stop", "allocator_memory", "roots", "holders", "flood", "scan", "scan_*"]),
     ("report", ["writer", "report", "report_*"]),
-    ("hooks", ["hook_*", "asan_order", "init"]),
+    ("hooks", ["hook_*", "init"]),
 ]
 
 # Upward all the same, each with its reason.
