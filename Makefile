@@ -18,7 +18,8 @@ BUILD = build$(if $(SAN),/san)
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' pyhooks/heaptide/__init__.py)
 
 WARNINGS = -Wall -Wextra -Werror
-SAN_FLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
+# gcc's runtime linked in, as clang's is: as a library it would insist on coming before everything that tests preload.
+SAN_FLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all $(if $(findstring clang,$(CC)),,-static-libasan))
 ALL_CFLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-semantic-interposition \
   $(WARNINGS) -pthread -D_GNU_SOURCE -DHEAPTIDE_VERSION='"$(VERSION)"' $(SAN_FLAGS) $(CFLAGS)
 , := ,
@@ -67,8 +68,8 @@ $(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/flags $(BUILD)/sou
 	@echo '  LINK $@'
 	@$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(LDFLAGS)
 
-# A unit test names what it is linked with in its first line: `// sources: native/text.c native/sys.c`
-unit_sources = $(shell sed -n '1s|^// sources:||p' $(1))
+# A unit test names what it is linked with at its top: `// sources: native/text.c native/sys.c`
+unit_sources = $(shell sed -n 's|^// sources:||p' $(1))
 define unit_rule
 $(BUILD)/unit/$(notdir $(1:.c=)): $(call object,$(1) $(call unit_sources,$(1))) $(BUILD)/flags
 	@mkdir -p $$(@D)
@@ -78,6 +79,8 @@ endef
 $(foreach test,$(wildcard tests/unit/*_test.c),$(eval $(call unit_rule,$(test))))
 $(BUILD)/obj/tests/unit/%.o: ALL_CFLAGS += -Icli -Igpu -Ipyhooks
 
+# The tests set signal handlers of their own: ASan leaves the signals alone.
+unit: export ASAN_OPTIONS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0
 unit: $(UNIT_TESTS)
 	@for test in $(UNIT_TESTS); do echo "unit: $$test"; timeout 120 $$test || exit 1; done
 

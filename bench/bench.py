@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import benches
+import moments
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "bench"
@@ -155,6 +156,16 @@ def print_row(bench, runs):
     return ratio_fails or memory_fails or file_fails
 
 
+def print_moments(rounds):
+    """The second table, of absolute figures. True when one is so far over its limit that it fails."""
+    failed = False
+    for name, what, figure, unit, limit in moments.moments(HEAPTIDE, WORK, rounds):
+        beside, fails = verdict_on(figure, limit)
+        print(f"{name:<11} {figure:10.3f} {unit:<2} {beside:<9} {what}", flush=True)
+        failed = failed or fails
+    return failed
+
+
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two runs instead of five")
@@ -167,18 +178,23 @@ def main():
     chosen = options()
     python = build()
     all_benches = benches.own_benches(WORK, python) + benches.real_benches(WORK)
+    rounds = 2 if chosen.quick else 5
     wanted = [bench for bench in all_benches if chosen.only in (None, bench.name)]
-    if not wanted:
-        sys.exit(f"bench: no bench {chosen.only}; there are: {', '.join(bench.name for bench in all_benches)}")
+    names = [bench.name for bench in all_benches] + ["moments"]
+    if chosen.only not in (None, *names):
+        sys.exit(f"bench: no bench {chosen.only}; there are: {', '.join(names)}")
     failed = []
-    print_header()
+    if wanted:
+        print_header()
     for bench in wanted:
-        runs = run_in_turns(bench, tools_for(bench, python, not chosen.no_peers), 2 if chosen.quick else 5)
+        runs = run_in_turns(bench, tools_for(bench, python, not chosen.no_peers), rounds)
         complaint = complaint_about_output(runs)
         if complaint:
             print(f"{bench.name:<11} FAILED: under heaptide {complaint}; see {WORK / 'errors'}", flush=True)
         if complaint or print_row(bench, runs):
             failed.append(bench.name)
+    if chosen.only in (None, "moments") and print_moments(rounds):
+        failed.append("moments")
     if failed:
         print(f"over {FAIL_AT} times a limit, or changed: {', '.join(failed)}")
     return 1 if failed else 0

@@ -47,7 +47,7 @@ def check_c(process):
 
 
 def check_python(process):
-    """80 blocks of 65536 bytes leaked by the line marked LEAK."""
+    """160 blocks of 524288 bytes leaked, each with its header, by the line marked LEAK."""
     lines = (EXAMPLES / "train.py").read_text().splitlines()
     planted_line = next(number for number, line in enumerate(lines, 1) if re.search("# LEAK", line))
     found = 0
@@ -59,8 +59,8 @@ def check_python(process):
         place = entry["site"]
         if entry["leaked"] and (Path(place["file"] or "").name, place["line"]) == ("train.py", planted_line):
             found = max(found, entry["live_bytes"])
-    if not 80 * 65536 <= found < 81 * 65536:
-        sys.exit(f"demo: train.py:{planted_line}: planted {80 * 65536} bytes, the report says {found}")
+    if not 160 * 524288 <= found < 161 * 524288:
+        sys.exit(f"demo: train.py:{planted_line}: planted {160 * 524288} bytes, the report says {found}")
 
 
 def main(venv):

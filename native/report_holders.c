@@ -23,11 +23,20 @@ static void sites_choose(struct report_holders *holders, const struct report_tab
   }
 }
 
+// A link through memory that was reserved, not allocated, has no site: it is left out of the chain.
+static void links_without_site_drop(struct report_holder *holder) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < holder->link_count; k++)
+    if (holder->links[k].kind != HT_HOLDER_SITE || holder->links[k].ref != 0) holder->links[kept++] = holder->links[k];
+  holder->link_count = kept;
+}
+
 void holders_find(struct report_holders *holders, struct report_tables *tables) {
   sites_choose(holders, tables);
   for (uint32_t i = 0; i < holders->count; i++) {
     struct report_holder *holder = &holders->table[i];
     holder->link_count = scan_holder(holder->site, holder->links, HOLDER_LINKS);
+    links_without_site_drop(holder);
     for (uint32_t k = 0; k < holder->link_count; k++) {
       if (holder->links[k].kind == HT_HOLDER_SITE) tables_want(tables, (site_id){holder->links[k].ref});
       if (holder->links[k].frame) tables_want_frame(tables, holder->links[k].frame);

@@ -23,10 +23,18 @@ int main() {
   for (int round = 0; round < ROUNDS; round++) {
     unsigned number = random_next(&random) % KEYS;
     switch (random_next(&random) % 4) {
-    case 0: ordered[key_of(number)].push_back(round); break;
-    case 1: ordered.erase(key_of(number)); break;
-    case 2: hashed[number] += key_of(number).substr(0, 24); break;
-    default: hashed.erase(number); break;
+    case 0:
+      ordered[key_of(number)].push_back(round);
+      break;
+    case 1:
+      ordered.erase(key_of(number));
+      break;
+    case 2:
+      hashed[number] += key_of(number).substr(0, 24);
+      break;
+    default:
+      hashed.erase(number);
+      break;
     }
   }
   std::printf("%zu ordered, %zu hashed\n", ordered.size(), hashed.size());
