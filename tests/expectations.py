@@ -68,7 +68,7 @@ def tagged_lines(text):
     """{"@tag": line number} of a program's text."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if tag := re.search(r"// (@[a-z_]+)$", line):
+        if tag := re.search(r"(?://|#) (@[a-z_]+)$", line):
             found[tag[1]] = number
     return found
 
