@@ -18,7 +18,9 @@ def large_c_file(path, functions=200, prefix="f"):
         )
         call = f"  if (x & 1) x += {prefix}{chance.randrange(number)}(s, x >> 1);\n" if number else ""
         loop = f"  for (int i = 0; i < {chance.randrange(3, 40)}; i++) s->text[i] ^= (char)(x >> (i & 7));\n"
-        parts.append(f"uint64_t {prefix}{number}(struct state *s, uint64_t x) {{\n{operations}{loop}{call}  return x;\n}}\n")
+        parts.append(
+            f"uint64_t {prefix}{number}(struct state *s, uint64_t x) {{\n{operations}{loop}{call}  return x;\n}}\n"
+        )
     path.write_text("".join(parts))
 
 
@@ -154,5 +156,5 @@ def step():
 for number in range(50):
     loss = step()
     kept.append(bytearray(100_000))  # @kept
-print(f"{float(loss):.4f}", len(kept))
+print(f"{float(loss.detach()):.4f}", len(kept))
 """

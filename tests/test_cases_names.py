@@ -43,7 +43,9 @@ def test_60_debug_information_in_all_its_forms(tmp_path):
             assert Path(row["site"]["module"]).name == name and row["site"]["line"] is None
             continue
         assert "lose_here" in functions, (name, functions)
-        lines = {frame["function"]: (Path(frame["file"]).name, frame["line"]) for frame in row["stack"] if frame["file"]}
+        lines = {
+            frame["function"]: (Path(frame["file"]).name, frame["line"]) for frame in row["stack"] if frame["file"]
+        }
         assert lines["inner"] == ("df.c", 2) and lines["lose_here"] == ("df.c", 3), (name, lines)
 
 

@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-import heaptide_run
 from conftest import CASES
 from heaptide_run import beside
 from test_cases_start import leaked, sound_report

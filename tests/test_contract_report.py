@@ -8,10 +8,9 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
 import heaptide_run
 import program_build
+import pytest
 from conftest import CASES, PLANTED
 from heaptide_run import command
 from report_schema import schema_problems, total_problems
@@ -286,7 +285,7 @@ def test_text_sections(folder):
     text = command("report", folder).stdout.decode()
     order = [text.index(word) for word in ("LEAKS", "GROWTH", "PEAK", "HOTSPOTS", "TEMPORARIES", "SIZES", "SUMMARY")]
     assert order == sorted(order), text
-    for words in ("two_leaks.c:13", "lose_alpha", "held by"):
+    for words in ("two_leaks.c:14", "lose_alpha", "held by"):
         assert words in text, f"no {words!r} in\n{text}"
 
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import real_inputs
 from expectations import tagged_lines
 from heaptide_run import EVERY_ROW, beside, execute, traced
@@ -132,6 +131,7 @@ def test_pytest_of_a_package(tmp_path, out):
 
 def beside_ignoring_times(command, bare, *, out, **how):
     """As beside(), where the output ends in how long it took."""
+
     def timeless(output):
         return re.sub(rb"in [\d.]+s", b"", output)
 

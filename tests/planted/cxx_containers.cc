@@ -13,11 +13,10 @@
 #include <vector>
 
 static __attribute__((noinline)) void containers_lose() {
-  new std::vector<double>(1000);     // @vector
-  new std::string(100, 'x');         // @string
-  auto *map = new std::map<int, int>; // @map
-  for (int i = 0; i < 100; i++)
-    map->insert({i, i}); // @insert
+  new std::vector<double>(1000);                     // @vector
+  new std::string(100, 'x');                         // @string
+  auto *map = new std::map<int, int>;                // @map
+  for (int i = 0; i < 100; i++) map->insert({i, i}); // @insert
 }
 
 int main() {

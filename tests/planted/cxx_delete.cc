@@ -5,8 +5,13 @@
 #include "planted.h"
 #include <new>
 
-struct alignas(128) Wide { char text[128]; };
-struct Counted { ~Counted() {} long a; };
+struct alignas(128) Wide {
+  char text[128];
+};
+struct Counted {
+  ~Counted() {}
+  long a;
+};
 
 int main() {
   delete new int;

@@ -12,20 +12,27 @@
 #include "planted.h"
 #include <new>
 
-struct Three { long a, b, c; };
-struct alignas(128) Wide { char text[128]; };
-struct Counted { ~Counted() {} long a; };
+struct Three {
+  long a, b, c;
+};
+struct alignas(128) Wide {
+  char text[128];
+};
+struct Counted {
+  ~Counted() {}
+  long a;
+};
 
 static Counted *held;
 
 static __attribute__((noinline)) void objects_lose() {
-  new int;                        // @plain
-  new int[100];                   // @array
-  new (std::nothrow) Three;       // @nothrow
-  new (std::nothrow) Three[10];   // @nothrow_array
-  new Wide;                       // @aligned
-  new Wide[4];                    // @aligned_array
-  new Counted[100];               // @counted
+  new int;                      // @plain
+  new int[100];                 // @array
+  new (std::nothrow) Three;     // @nothrow
+  new (std::nothrow) Three[10]; // @nothrow_array
+  new Wide;                     // @aligned
+  new Wide[4];                  // @aligned_array
+  new Counted[100];             // @counted
 }
 
 int main() {

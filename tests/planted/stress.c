@@ -3,9 +3,9 @@
 //
 //   stress THREADS CALLS SEED
 //
-// prints `malloc CALLS BYTES`, `realloc CALLS BYTES` and `lost BLOCKS BYTES`: what the threads left in the shared table,
-// which is cleared at the end. Each child that was forked allocates, frees and leaves with _exit.
-// build: -O1 -pthread
+// prints `malloc CALLS BYTES`, `realloc CALLS BYTES` and `lost BLOCKS BYTES`: what the threads left in the shared
+// table, which is cleared at the end. Each child that was forked allocates, frees and leaves with _exit. build: -O1
+// -pthread
 #define _GNU_SOURCE
 #include "planted.h"
 #include <pthread.h>
@@ -32,8 +32,7 @@ static unsigned long random_next(unsigned long *state) {
 static void handler(int number) {
   (void)number;
   void *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page != MAP_FAILED)
-    munmap(page, 8192);
+  if (page != MAP_FAILED) munmap(page, 8192);
 }
 
 static __attribute__((noinline)) void *block_make(size_t bytes) {
@@ -62,8 +61,7 @@ static void step_do(unsigned long *state, unsigned long own[4]) {
 
 static void *thread_run(void *number) {
   unsigned long state = (seed * 1000 + (uintptr_t)number) * 2654435761u + 88172645463325252u, own[4] = {0};
-  for (unsigned long i = 0; i < calls; i++)
-    step_do(&state, own);
+  for (unsigned long i = 0; i < calls; i++) step_do(&state, own);
   malloc_calls += own[0], malloc_bytes += own[1], realloc_calls += own[2], realloc_bytes += own[3];
   return NULL;
 }
@@ -95,16 +93,14 @@ static void blocks_lose(void) {
   unsigned long lost_blocks = 0, lost_bytes = 0;
   for (int i = 0; i < SLOTS; i++) {
     size_t *block = atomic_exchange(&slots[i], NULL);
-    if (block)
-      lost_blocks++, lost_bytes += *block;
+    if (block) lost_blocks++, lost_bytes += *block;
   }
   printf("malloc %lu %lu\nrealloc %lu %lu\n", malloc_calls, malloc_bytes, realloc_calls, realloc_bytes);
   printf("lost %lu %lu\n", lost_blocks, lost_bytes);
 }
 
 int main(int count, char **words) {
-  if (count != 4)
-    return 2;
+  if (count != 4) return 2;
   long threads = atol(words[1]);
   calls = strtoul(words[2], NULL, 10), seed = strtoul(words[3], NULL, 10);
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -112,10 +108,8 @@ int main(int count, char **words) {
   pthread_t disturber, workers[threads];
   pthread_create(&disturber, NULL, disturber_run, NULL);
   for (long i = 0; i < threads; i++)
-    if (pthread_create(&workers[i], NULL, thread_run, (void *)(i + 1)))
-      return 77;
-  for (long i = 0; i < threads; i++)
-    pthread_join(workers[i], NULL);
+    if (pthread_create(&workers[i], NULL, thread_run, (void *)(i + 1))) return 77;
+  for (long i = 0; i < threads; i++) pthread_join(workers[i], NULL);
   running = 0;
   pthread_join(disturber, NULL);
   blocks_lose();
