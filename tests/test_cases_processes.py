@@ -36,8 +36,9 @@ def test_16_forked_children_report_only_their_own(case, out):
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_18_multiprocessing(method, out):
     """Every way of starting workers, their ends by SIGTERM, os._exit and wiped environments included."""
-    run = beside([sys.executable, CASES / "py_mp.py", method], out=out, options=["--py"])
-    assert run.status == 0 and run.stdout.strip().isdigit()
+    command = [sys.executable, CASES / "py_mp.py", method]
+    run = beside(command, out=out, options=["--py"], alike=bytes.isspace)  # how many workers got work is chance
+    assert run.status == 0 and 2 <= int(run.stdout) <= 4
     workers = [report for report in run.reports() if report["summary"]["peak_bytes"] >= 8 << 20]
     assert len(workers) >= 4, "each worker held 8 MiB, and so did two helpers"
 

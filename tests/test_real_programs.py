@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import real_inputs
 from expectations import tagged_lines
-from heaptide_run import EVERY_ROW, beside, execute, traced
+from heaptide_run import EVERY_ROW, beside, execute
 from report_schema import schema_problems, total_problems
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
@@ -122,23 +122,15 @@ def test_pytest_of_a_package(tmp_path, out):
         pytest.skip("toolz is not installed: pip install -r tests/requirements.txt")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--pyargs", "toolz"]
     quiet = {"PYTEST_ADDOPTS": "", "PYTEST_CURRENT_TEST": None, "PYTEST_XDIST_WORKER": None}
-    bare = execute(command, cwd=tmp_path, env=quiet, timeout=120)
-    run = beside_ignoring_times(command, bare, out=out, cwd=tmp_path, env=quiet)
+    run = beside(command, out=out, options=["--py"], cwd=tmp_path, env=quiet, timeout=120, alike=timeless)
     reports = sensible_reports(run, main=Path(sys.executable).resolve().name)
     files = {Path(row["site"]["file"] or "?").name for report in reports for row in report["python"]}
     assert "itertoolz.py" in files or "functoolz.py" in files, sorted(files)
 
 
-def beside_ignoring_times(command, bare, *, out, **how):
-    """As beside(), where the output ends in how long it took."""
-
-    def timeless(output):
-        return re.sub(rb"in [\d.]+s", b"", output)
-
-    run = traced(command, out=out, options=["--py"], timeout=10 * bare.seconds + 5, **how)
-    assert run.status == bare.status, run.describe()
-    assert timeless(run.stdout) == timeless(bare.stdout), run.describe()
-    return run
+def timeless(output):
+    """pytest's output without how long it took."""
+    return re.sub(rb"in [\d.]+s", b"", output)
 
 
 def python_bytes(reports, script, line):
