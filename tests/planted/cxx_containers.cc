@@ -6,7 +6,6 @@
 // expect indirect 101 in 1 at @string
 // expect indirect 48 in 1 at @map
 // expect indirect 4000 in 100 at @insert
-// expect live 12205
 #include "planted.h"
 #include <map>
 #include <string>

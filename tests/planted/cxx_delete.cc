@@ -1,7 +1,7 @@
 // Every form of delete gives its block back.
 // build: -std=c++17 -fsized-deallocation
 // expect none
-// expect live 0
+// expect frees 11
 #include "planted.h"
 #include <new>
 

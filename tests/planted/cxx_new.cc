@@ -8,7 +8,7 @@
 // expect direct 128 in 1 at @aligned
 // expect direct 512 in 1 at @aligned_array
 // expect direct 808 in 1 at @counted
-// expect live 3716
+// expect peak-row @held bytes 1600 blocks 1
 #include "planted.h"
 #include <new>
 
@@ -37,7 +37,7 @@ static __attribute__((noinline)) void objects_lose() {
 
 int main() {
   objects_lose();
-  held = new Counted[199];
+  held = new Counted[199]; // @held
   stack_scrub();
   return 0;
 }
