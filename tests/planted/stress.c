@@ -12,11 +12,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLOTS = 4096, MAX_BYTES = 2000, FORK_EACH = 5000 };
+enum { SLOTS = 4096, MAX_BYTES = 2000, FORK_EACH = 100 };
 
 // A slot belongs to whoever swapped its block out: blocks wander between threads.
 static _Atomic(void *) slots[SLOTS];
@@ -43,19 +44,26 @@ static __attribute__((noinline)) void *block_resize(void *block, size_t bytes) {
   return realloc(block, bytes); // @realloc
 }
 
+// A block holds its size and is zero behind it: what an earlier owner left in it could point to a lost block.
+static void *block_fill(void *block, size_t clean_bytes, size_t bytes) {
+  if (bytes > clean_bytes) memset((char *)block + clean_bytes, 0, bytes - clean_bytes);
+  *(size_t *)block = bytes;
+  return block;
+}
+
 static void step_do(unsigned long *state, unsigned long own[4]) {
   size_t bytes = random_next(state) % MAX_BYTES + sizeof(size_t);
   _Atomic(void *) *slot = &slots[random_next(state) % SLOTS];
   void *block = atomic_exchange(slot, NULL);
   if (block && random_next(state) % 4 == 0) {
-    block = block_resize(block, bytes);
+    size_t old_bytes = *(size_t *)block;
+    block = block_fill(block_resize(block, bytes), old_bytes, bytes);
     own[2]++, own[3] += bytes;
   } else {
     free(block);
-    block = block_make(bytes);
+    block = block_fill(block_make(bytes), 0, bytes);
     own[0]++, own[1] += bytes;
   }
-  *(size_t *)block = bytes;
   free(atomic_exchange(slot, block));
 }
 
@@ -70,7 +78,7 @@ static void *thread_run(void *number) {
 static void *disturber_run(void *unused) {
   for (int round = 0; running; round++) {
     kill(getpid(), SIGUSR1);
-    if (round % 50 == 0) {
+    if (round % FORK_EACH == 0) {
       pid_t child = fork();
       if (child == 0) {
         alarm(20);
@@ -95,8 +103,8 @@ static void blocks_lose(void) {
     size_t *block = atomic_exchange(&slots[i], NULL);
     if (block) lost_blocks++, lost_bytes += *block;
   }
-  printf("malloc %lu %lu\nrealloc %lu %lu\n", malloc_calls, malloc_bytes, realloc_calls, realloc_bytes);
-  printf("lost %lu %lu\n", lost_blocks, lost_bytes);
+  dprintf(1, "malloc %lu %lu\nrealloc %lu %lu\n", malloc_calls, malloc_bytes, realloc_calls, realloc_bytes);
+  dprintf(1, "lost %lu %lu\n", lost_blocks, lost_bytes);
 }
 
 int main(int count, char **words) {
