@@ -103,7 +103,7 @@ def test_make_of_a_small_project(tmp_path, out):
     assert run.status == 0 and run.program_stderr == []
     assert filecmp.cmp(project / "program", tmp_path / "bare", shallow=False)
     assert execute(["./program"], cwd=project).stdout == bare.stdout
-    reports = sensible_reports(run, main="dash", children=["make", "cc1", "as", "collect2"])
+    reports = sensible_reports(run, main="dash", children=["make", "cc1", real_name("as"), "collect2"])
     compilers = [report for report in reports if Path(report["exe"]).name == "cc1"]
     assert len(compilers) == 11, "one for each source file"
 
