@@ -6,6 +6,7 @@
 #include "../native/sys.h"
 #include "arenas.h"
 #include "object_count.h"
+#include "object_garbage.h"
 #include "object_links.h"
 #include "object_map.h"
 
@@ -86,12 +87,13 @@ static bool scan_marked(uintptr_t start, int which) {
 
 // ---- blocks
 
+// What is garbage is held by nobody, whatever points to it.
 static bool scan_find(uintptr_t address, struct block *block) {
   uintptr_t start, end;
   uint32_t pair, chunk;
   if ((start = object_map_find(address, &pair))) {
     *block = block_of(start, pair);
-    if (address == start || address < start + block->size_bytes) return true;
+    if (address == start || address < start + block->size_bytes) return !object_garbage_has(start);
   }
   if (!arenas_chunk_find(address, &start, &end, &chunk)) return false;
   *block = (struct block){start, end - start, SITE_NONE};

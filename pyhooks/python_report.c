@@ -8,6 +8,7 @@
 #include "growing.h"
 #include "hook_python.h"
 #include "object_count.h"
+#include "object_garbage.h"
 #include "object_scan.h"
 
 // What the pairs of a line add up to.
@@ -103,10 +104,12 @@ static void scan_final(struct thread *thread) {
   scan_origin_take(&origin);
   thread->suspended = 1;
   module_refresh();
+  if (!object_garbage_find()) python_report_note("Python's leaks may lack some: no memory was left to look for cycles.");
   struct scan_result result;
   scan_run(&origin, &result);
   object_scan_keep(&result);
   scan_result_drop(&result);
+  object_garbage_drop();
   thread->suspended = 0;
 }
 
