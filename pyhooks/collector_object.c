@@ -72,6 +72,10 @@ bool collector_object_is_weak_reference(const char *object) {
   return false;
 }
 
+bool collector_object_is_container(const char *object) {
+  return word(word((uintptr_t)object + 8) + TYPE_FLAGS) & FLAG_HAVE_GC;
+}
+
 python_traverse collector_object_traverse(const char *object) {
   return (python_traverse)word(word((uintptr_t)object + 8) + TYPE_TRAVERSE);
 }

@@ -19,6 +19,9 @@ char *collector_object_in(uintptr_t start, size_t size_bytes);
 
 bool collector_object_is_weak_reference(const char *object);
 
+// Any object: whether its type takes part in the collector's work (it need not be tracked).
+bool collector_object_is_container(const char *object);
+
 // Its type's tp_traverse (Include/object.h: traverseproc).
 typedef int (*python_visit)(void *object, void *context);
 typedef int (*python_traverse)(void *object, python_visit visit, void *context);

@@ -121,9 +121,11 @@ static void count_taken(struct thread *thread, const struct taken *taken) {
 HT_INLINE struct thread *recorded_thread(const struct domain *domain, void **state) {
   struct thread *thread = thread_self();
   if (unlikely(!thread || thread_busy(thread))) return NULL;
-  if (unlikely(interpreter_starting)) interpreter_look();
+  if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
   *state = domain->is_raw ? python_thread_state() : python.thread_state();
-  return domain->is_raw && !*state ? NULL : thread;
+  if (domain->is_raw && !*state) return NULL;
+  if (unlikely(interpreter_phase == INTERPRETER_PREPARING)) *state = NULL;
+  return thread;
 }
 
 static void *hook_malloc(void *context, size_t bytes) {
@@ -175,8 +177,8 @@ static void hook_free(void *context, void *block) {
 // ---- native blocks of Python code
 
 static uint32_t native_frame(void) {
-  if (unlikely(interpreter_starting)) interpreter_look();
-  void *state = hook_python_ended ? NULL : python_thread_state();
+  if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
+  void *state = hook_python_ended || interpreter_phase == INTERPRETER_PREPARING ? NULL : python_thread_state();
   if (!state) return 0;
   line_id line = line_running(state);
   return line.value && line_table[line.value].code ? line_table[line.value].frame : 0;

@@ -1,11 +1,10 @@
 #include "interpreter_life.h"
 
-#include "../native/thread.h"
 #include "hook_python.h"
 #include "python_report.h"
 #include "running_frame.h"
 
-bool interpreter_starting = true;
+enum interpreter_phase interpreter_phase = INTERPRETER_STARTING;
 
 // PyMethodDef, Include/methodobject.h
 struct method {
@@ -58,16 +57,16 @@ static void prepare(void) {
 
 static int up_callback(void *unused) {
   (void)unused;
-  struct thread *thread = thread_self();
-  if (thread) thread->suspended = 1; // the objects made here are heaptide's own
+  interpreter_phase = INTERPRETER_PREPARING;
   prepare();
-  if (thread) thread->suspended = 0;
+  interpreter_phase = INTERPRETER_UP;
   return 0;
 }
 
 void interpreter_look(void) {
-  interpreter_starting = !python.Py_IsInitialized();
-  hook_python_install(!interpreter_starting);
-  if (interpreter_starting) return;
-  if (python.Py_AddPendingCall(up_callback, NULL) != 0) interpreter_starting = true; // its list is full: next time
+  bool is_up = python.Py_IsInitialized();
+  hook_python_install(is_up);
+  if (!is_up) return;
+  interpreter_phase = INTERPRETER_UP;
+  if (python.Py_AddPendingCall(up_callback, NULL) != 0) interpreter_phase = INTERPRETER_STARTING; // no room: next time
 }

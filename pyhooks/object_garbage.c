@@ -18,14 +18,55 @@ static struct tracked *tracked;
 static uint32_t tracked_count, tracked_capacity;
 static bool complete;
 
-// Open addressing: object or block start -> index in `tracked` + 1, 0: empty.
+// Objects the collector does not know, but which garbage refers to.
+struct loose {
+  char *object;
+  int64_t from_garbage; // references from garbage
+};
+static struct loose *loose;
+static uint32_t loose_count, loose_capacity;
+
+// Blocks of garbage, and those of them that stand in the live map.
+static uintptr_t *dead;
+static uint32_t dead_count, dead_capacity;
+static struct block *dead_big;
+static uint32_t dead_big_count, dead_big_capacity;
+
+// Open addressing: an address -> index + 1 in one of the arrays above, 0: empty.
 struct index {
   uint32_t *slots;
-  uint32_t mask;
+  uint32_t capacity, used;
 };
-static struct index by_object, by_block;
+static struct index tracked_index, loose_index, dead_index;
 
-static uint32_t hash_of(uintptr_t key, uint32_t mask) { return (uint32_t)((key >> 4) * MULTIPLIER >> 32) & mask; }
+typedef uintptr_t (*key_of)(uint32_t value);
+static uintptr_t tracked_key(uint32_t i) { return (uintptr_t)tracked[i].object; }
+static uintptr_t loose_key(uint32_t i) { return (uintptr_t)loose[i].object; }
+static uintptr_t dead_key(uint32_t i) { return dead[i]; }
+
+// The slot of `key`, or the empty one where it belongs.
+static uint32_t *index_slot(const struct index *index, uintptr_t key, key_of key_at) {
+  uint32_t mask = index->capacity - 1, at = (uint32_t)((key >> 4) * MULTIPLIER >> 32) & mask;
+  while (index->slots[at] && key_at(index->slots[at] - 1) != key) at = (at + 1) & mask;
+  return &index->slots[at];
+}
+
+static bool index_reserve(struct index *index, key_of key_at) {
+  if (index->slots && index->used * 2 < index->capacity) return true;
+  struct index larger = {.capacity = index->capacity ? index->capacity * 2 : 4096, .used = index->used};
+  larger.slots = sys_map(larger.capacity * sizeof *larger.slots);
+  if (!larger.slots) return complete = false;
+  for (uint32_t i = 0; i < index->capacity; i++)
+    if (index->slots[i]) *index_slot(&larger, key_at(index->slots[i] - 1), key_at) = index->slots[i];
+  if (index->slots) sys_unmap(index->slots, index->capacity * sizeof *index->slots);
+  *index = larger;
+  return true;
+}
+
+static void index_drop(struct index *index) {
+  if (index->slots) sys_unmap(index->slots, index->capacity * sizeof *index->slots);
+  *index = (struct index){0};
+}
 
 // ---- collecting
 
@@ -49,28 +90,28 @@ static bool add_big(const struct block *block, void *unused) {
   return complete;
 }
 
-static bool index_make(struct index *index) {
-  uint32_t capacity = 1024;
-  while (capacity < tracked_count * 2) capacity *= 2;
-  index->slots = sys_map(capacity * sizeof *index->slots);
-  index->mask = capacity - 1;
-  return index->slots != NULL;
-}
-
-static void index_put(struct index *index, uintptr_t key, uint32_t value) {
-  uint32_t at = hash_of(key, index->mask);
-  while (index->slots[at]) at = (at + 1) & index->mask;
-  index->slots[at] = value;
-}
-
 static struct tracked *tracked_object(const void *object) {
-  uint32_t at = hash_of((uintptr_t)object, by_object.mask);
-  for (; by_object.slots[at]; at = (at + 1) & by_object.mask)
-    if (tracked[by_object.slots[at] - 1].object == object) return &tracked[by_object.slots[at] - 1];
-  return NULL;
+  uint32_t slot = *index_slot(&tracked_index, (uintptr_t)object, tracked_key);
+  return slot ? &tracked[slot - 1] : NULL;
 }
 
-// ---- deducing
+static bool tracked_collect(void) {
+  collector_object_begin();
+  object_map_each(add_small, NULL);
+  live_each(add_big, NULL);
+  for (uint32_t i = 0; i < tracked_count && index_reserve(&tracked_index, tracked_key); i++) {
+    *index_slot(&tracked_index, tracked_key(i), tracked_key) = i + 1;
+    tracked_index.used++;
+  }
+  return complete && index_reserve(&tracked_index, tracked_key);
+}
+
+// ---- deducing which of them are reached
+
+static void traverse(const char *object, python_visit visit) {
+  python_traverse each = collector_object_traverse(object);
+  if (each) each((void *)object, visit, NULL);
+}
 
 static int subtract(void *object, void *unused) {
   (void)unused;
@@ -82,60 +123,120 @@ static int subtract(void *object, void *unused) {
 static uint32_t *pending; // indexes of reached objects that were not looked into yet
 static uint32_t pending_count;
 
-static void reach(struct tracked *target) {
-  if (target->reached) return;
-  target->reached = true;
-  pending[pending_count++] = (uint32_t)(target - tracked);
-}
-
-static int reach_visit(void *object, void *unused) {
+static int reach(void *object, void *unused) {
   (void)unused;
   struct tracked *target = tracked_object(object);
-  if (target) reach(target);
+  if (!target || target->reached) return 0;
+  target->reached = true;
+  pending[pending_count++] = (uint32_t)(target - tracked);
   return 0;
 }
 
-static void traverse(const struct tracked *from, python_visit visit) {
-  python_traverse each = collector_object_traverse(from->object);
-  if (each) each(from->object, visit, NULL);
+static bool deduce(void) {
+  size_t pending_bytes = (tracked_count + 1) * sizeof *pending;
+  pending = sys_map(pending_bytes);
+  if (!pending) return false;
+  for (uint32_t i = 0; i < tracked_count; i++) traverse(tracked[i].object, subtract);
+  for (uint32_t i = 0; i < tracked_count; i++)
+    if (tracked[i].outside > 0) reach(tracked[i].object, NULL);
+  while (pending_count) traverse(tracked[pending[--pending_count]].object, reach);
+  sys_unmap(pending, pending_bytes);
+  return true;
 }
 
-static void deduce(void) {
-  for (uint32_t i = 0; i < tracked_count; i++) traverse(&tracked[i], subtract);
-  for (uint32_t i = 0; i < tracked_count; i++)
-    if (tracked[i].outside > 0) reach(&tracked[i]);
-  while (pending_count) traverse(&tracked[pending[--pending_count]], reach_visit);
+// ---- what falls with the rest: objects that have all their references from garbage
+
+static void dead_add(uintptr_t start) {
+  if (!index_reserve(&dead_index, dead_key)) return;
+  uint32_t *slot = index_slot(&dead_index, start, dead_key);
+  if (*slot) return;
+  complete = complete && growing_reserve((void **)&dead, &dead_capacity, dead_count + 1, sizeof *dead);
+  if (!complete) return;
+  dead[dead_count++] = start;
+  *slot = dead_count;
+  dead_index.used++;
+}
+
+static void loose_dead(char *object) {
+  uint32_t pair;
+  uintptr_t start = object_map_find((uintptr_t)object, &pair);
+  if (start && (uintptr_t)object < start + pair_table[pair].size_bytes) dead_add(start);
+  struct block block;
+  if (live_peek((uintptr_t)object, &block)) dead_add(block.start);
+}
+
+static int fall(void *object, void *unused) {
+  (void)unused;
+  if (tracked_object(object) || !index_reserve(&loose_index, loose_key)) return 0;
+  uint32_t *slot = index_slot(&loose_index, (uintptr_t)object, loose_key);
+  if (!*slot) {
+    complete = complete && growing_reserve((void **)&loose, &loose_capacity, loose_count + 1, sizeof *loose);
+    if (!complete) return 0;
+    loose[loose_count] = (struct loose){object, 0};
+    *slot = ++loose_count;
+    loose_index.used++;
+  }
+  loose[*slot - 1].from_garbage++;
+  return 0;
+}
+
+// Untracked containers (dicts and tuples of plain values) are looked into as they fall; they are appended to the
+// array, so that one pass sees all.
+static void fall_all(void) {
+  for (uint32_t i = 0; i < tracked_count; i++) {
+    if (tracked[i].reached) continue;
+    dead_add(tracked[i].block_start);
+    traverse(tracked[i].object, fall);
+  }
+  for (uint32_t i = 0; i < loose_count; i++) {
+    if (loose[i].from_garbage != collector_object_references(loose[i].object)) continue;
+    loose_dead(loose[i].object);
+    if (collector_object_is_container(loose[i].object)) traverse(loose[i].object, fall);
+  }
+}
+
+// ---- large blocks leave the live map while the scan runs, which would find them there
+
+static void big_take(void) {
+  for (uint32_t i = 0; i < dead_count; i++) {
+    if (!growing_reserve((void **)&dead_big, &dead_big_capacity, dead_big_count + 1, sizeof *dead_big)) return;
+    if (live_take(dead[i], &dead_big[dead_big_count])) dead_big_count++;
+  }
+}
+
+static void big_give_back(void) {
+  for (uint32_t i = 0; i < dead_big_count; i++)
+    live_put(dead_big[i].start, dead_big[i].size_bytes, dead_big[i].site);
 }
 
 bool object_garbage_find(void) {
-  collector_object_begin();
-  tracked_count = 0;
   complete = true;
-  object_map_each(add_small, NULL);
-  live_each(add_big, NULL);
-  pending = complete ? sys_map((tracked_count + 1) * sizeof *pending) : NULL;
-  if (!pending || !index_make(&by_object) || !index_make(&by_block)) return object_garbage_drop(), false;
-  for (uint32_t i = 0; i < tracked_count; i++) index_put(&by_object, (uintptr_t)tracked[i].object, i + 1);
-  deduce();
-  for (uint32_t i = 0; i < tracked_count; i++)
-    if (!tracked[i].reached) index_put(&by_block, tracked[i].block_start, i + 1);
+  if (!tracked_collect() || !deduce()) return object_garbage_drop(), false;
+  fall_all();
+  if (!complete) return object_garbage_drop(), false;
+  big_take();
   return true;
 }
 
 bool object_garbage_has(uintptr_t start) {
-  if (!by_block.slots) return false;
-  uint32_t at = hash_of(start, by_block.mask);
-  for (; by_block.slots[at]; at = (at + 1) & by_block.mask)
-    if (tracked[by_block.slots[at] - 1].block_start == start) return true;
-  return false;
+  return dead_index.slots && *index_slot(&dead_index, start, dead_key);
+}
+
+void object_garbage_each_big(bool (*visit)(const struct block *, void *), void *context) {
+  for (uint32_t i = 0; i < dead_big_count; i++)
+    if (!visit(&dead_big[i], context)) return;
 }
 
 void object_garbage_drop(void) {
-  if (pending) sys_unmap(pending, (tracked_count + 1) * sizeof *pending);
-  if (by_object.slots) sys_unmap(by_object.slots, (by_object.mask + 1) * sizeof *by_object.slots);
-  if (by_block.slots) sys_unmap(by_block.slots, (by_block.mask + 1) * sizeof *by_block.slots);
+  big_give_back();
+  index_drop(&tracked_index);
+  index_drop(&loose_index);
+  index_drop(&dead_index);
   if (tracked) sys_unmap(tracked, tracked_capacity * sizeof *tracked);
-  pending = NULL, tracked = NULL;
-  by_object.slots = by_block.slots = NULL;
-  tracked_count = tracked_capacity = 0;
+  if (loose) sys_unmap(loose, loose_capacity * sizeof *loose);
+  if (dead) sys_unmap(dead, dead_capacity * sizeof *dead);
+  if (dead_big) sys_unmap(dead_big, dead_big_capacity * sizeof *dead_big);
+  tracked = NULL, loose = NULL, dead = NULL, dead_big = NULL;
+  tracked_count = tracked_capacity = loose_count = loose_capacity = 0;
+  dead_count = dead_capacity = dead_big_count = dead_big_capacity = 0;
 }

@@ -12,8 +12,10 @@
 // Looks at all tracked objects now. The caller holds the GIL, and its hooks pass calls through. Runs the types'
 // tp_traverse, which is C code without side effects. False: no memory; then nothing is known to be garbage.
 bool object_garbage_find(void);
-// Whether the block that starts at `start` is an object of that garbage.
+// Whether the block that starts at `start` is an object of that garbage, or one that only garbage refers to.
 bool object_garbage_has(uintptr_t start);
+// The large blocks among it: they are not in the live map until object_garbage_drop.
+void object_garbage_each_big(bool (*visit)(const struct block *block, void *context), void *context);
 void object_garbage_drop(void);
 
 #endif

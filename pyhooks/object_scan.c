@@ -137,7 +137,9 @@ static void scan_each(bool (*visit)(const struct block *, void *), void *context
         !kept_each(leak->site, leak->indirect_bytes, leak->indirect_blocks, KEPT_BLOCK | KEPT_INDIRECT, &each))
       return;
   }
-  if (!kept && object_links_hidden()) object_map_each(visit_object, &each);
+  if (kept || !object_links_hidden()) return;
+  object_map_each(visit_object, &each);
+  object_garbage_each_big(visit, context);
 }
 
 // Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read.
