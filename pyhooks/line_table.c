@@ -10,7 +10,9 @@
 struct line *line_table;
 uint32_t line_count = 1;
 static uint32_t lines_capacity;
-static uint32_t line_kept_from = 1; // lines below have given back their code objects and are not found any more
+static uint32_t line_known_from = 1; // lines below are not found any more
+static uint32_t line_kept_from = 1;  // lines below have given back their code objects
+uint32_t line_program_sites;
 
 // Open addressing over (code, line number): indexes into line_table, 0: empty.
 static uint32_t *lookup;
@@ -32,7 +34,7 @@ static bool lookup_reserve(void) {
   if (lookup) sys_unmap(lookup, lookup_capacity * sizeof *lookup);
   lookup = larger;
   lookup_capacity = capacity;
-  for (uint32_t i = line_kept_from; i < line_count; i++) lookup[lookup_slot(line_table[i].code, line_table[i].number)] = i;
+  for (uint32_t i = line_known_from; i < line_count; i++) lookup[lookup_slot(line_table[i].code, line_table[i].number)] = i;
   return true;
 }
 
@@ -42,7 +44,7 @@ static node_id node_of_frame(void *context) {
 
 // Interned frames are one for each content, so the frame's index can stand for the line.
 static site_id site_of_frame(uint32_t frame) {
-  uint64_t hash = ((uint64_t)HT_KIND_PYTHON << 56 | frame) * MULTIPLIER;
+  uint64_t hash = ((uint64_t)HT_KIND_PYTHON << 56 | (uint64_t)(line_program_sites != 0) << 55 | frame) * MULTIPLIER;
   return site_find(hash ^ hash >> 29, HT_KIND_PYTHON, (site_id){0}, node_of_frame, &frame);
 }
 
@@ -76,19 +78,25 @@ line_id line_of(struct running_frame frame) {
   return (line_id){line_count++};
 }
 
-static void lookup_clear(void) {
+static void lines_forget(void) {
+  line_known_from = line_count;
   if (lookup) memset(lookup, 0, lookup_capacity * sizeof *lookup);
+}
+
+void line_program_begin(void) {
+  lines_forget();
+  line_program_sites = site_count;
 }
 
 void line_table_release(void) {
   uint32_t first = line_kept_from, end = line_count;
   line_kept_from = end;
-  lookup_clear();
+  lines_forget();
   for (uint32_t i = first; i < end; i++)
     if (line_table[i].code) python.Py_DecRef((void *)line_table[i].code);
 }
 
 void line_fork_child(void) {
   line_count = line_kept_from = 1;
-  lookup_clear();
+  lines_forget();
 }

@@ -28,6 +28,11 @@ line_id line_of(struct running_frame frame);
 // hook, and its frees are recorded: code objects that nobody else wants go here.
 void line_table_release(void);
 
+// The program begins: what it allocates on a line that the interpreter's start-up ran as well is a line of its own.
+void line_program_begin(void);
+// Sites below were made while the interpreter started.
+extern uint32_t line_program_sites;
+
 // In the fork child: forgets all, since the sites were the parent's.
 void line_fork_child(void);
 

@@ -9,6 +9,7 @@ struct pair *pair_table;
 line_id *pair_lines;
 uint32_t pair_count = 1;
 uint32_t pair_inherited = 1;
+uint32_t pair_program;
 static uint32_t pairs_capacity, pair_lines_capacity;
 
 struct key key_cache[KEY_CACHE];
@@ -46,7 +47,21 @@ static uint32_t pair_make(line_id line, size_t size_bytes) {
   return pair_count++;
 }
 
+void key_forget(void) {
+  memset(key_cache, 0, sizeof key_cache);
+  if (keys) memset(keys, 0, keys_capacity * sizeof *keys);
+  keys_used = 0;
+}
+
+// What the interpreter makes for itself while it starts is never the program's leak, so it gets pairs of its own.
+static void program_begin(void) {
+  key_forget();
+  line_program_begin();
+  pair_program = pair_count;
+}
+
 HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
+  if (unlikely(!pair_program) && thread_state && running_frame_is_program(thread_state)) program_begin();
   struct running_frame frame = {NULL, 0};
   if (thread_state) frame = running_frame_complete(thread_state);
   if (!keys_reserve()) return 0;
@@ -62,12 +77,6 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
   key_cache[at & (KEY_CACHE - 1)] = *key;
   return key->value;
-}
-
-void key_forget(void) {
-  memset(key_cache, 0, sizeof key_cache);
-  if (keys) memset(keys, 0, keys_capacity * sizeof *keys);
-  keys_used = 0;
 }
 
 void pair_fork_child(void) {

@@ -10,7 +10,7 @@
 #include "object_links.h"
 #include "object_map.h"
 
-// Blocks that are nobody's leak: the parent's, frame stacks, and what is left after the interpreter was taken down.
+// Blocks that are nobody's leak: the parent's, those of the interpreter's start-up, frame stacks, and what is left after the interpreter was taken down.
 // Site 0 is below every process's own sites, which makes them roots as inherited blocks are.
 #define SITE_NONE ((site_id){0})
 
@@ -19,7 +19,7 @@ static struct scan_leak *kept;
 static uint32_t kept_count;
 
 static site_id site_of_pair(uint32_t pair) {
-  if (kept || pair < pair_inherited) return SITE_NONE;
+  if (kept || pair < pair_inherited || pair < pair_program) return SITE_NONE;
   return line_table[pair_lines[pair].value].site;
 }
 
@@ -117,7 +117,8 @@ static bool visit_object(uintptr_t start, uint32_t pair, void *context) {
 void object_scan_keep(const struct scan_result *result) {
   kept = sys_map((result->leak_count + 1) * sizeof *kept);
   for (uint32_t i = 0; kept && i < result->leak_count; i++)
-    if (site_at(result->leaks[i].site)->kind == HT_KIND_PYTHON) kept[kept_count++] = result->leaks[i];
+    if (site_at(result->leaks[i].site)->kind == HT_KIND_PYTHON && result->leaks[i].site.value >= line_program_sites)
+      kept[kept_count++] = result->leaks[i];
 }
 
 static bool kept_each(site_id site, uint64_t bytes, uint64_t blocks, uintptr_t start, const struct visit *visit) {

@@ -38,6 +38,22 @@ struct running_frame running_frame_complete(void *thread_state) {
   return (struct running_frame){NULL, 0};
 }
 
+static bool name_is(const char *code, const char *wanted) {
+  void *name = field_pointer(code, frame_layout.code_name);
+  size_t length = strlen(wanted), i = 0;
+  if (!name || (size_t)python.PyUnicode_GetLength(name) != length) return false;
+  while (i < length && python.PyUnicode_ReadChar(name, (ssize_t)i) == (uint8_t)wanted[i]) i++;
+  return i == length;
+}
+
+bool running_frame_is_program(void *thread_state) {
+  if (!python.Py_IsInitialized()) return false;
+  const char *code = NULL;
+  for (const char *frame = frame_innermost(thread_state); frame; frame = field_pointer(frame, frame_layout.frame_previous))
+    if (!frame_is_shim(frame)) code = frame_read(frame).code;
+  return code && is_code(code) && (name_is(code, "<module>") || name_is(code, "_run_module_as_main"));
+}
+
 int running_frame_line(struct running_frame frame) {
   if (!frame.code) return 0;
   if (running_frame_slow && frame.offset & OFFSET_IS_LINE) return (int)(frame.offset & ~OFFSET_IS_LINE);

@@ -68,6 +68,10 @@ HT_INLINE struct running_frame running_frame_read(void *thread_state) {
 // are made before a function's first traceable instruction) are the caller's, as in tracebacks.
 struct running_frame running_frame_complete(void *thread_state);
 
+// Whether the thread has come to run the program: its outermost frame is that of a module (a script, -c, standard
+// input) or runpy's (-m, a folder, a zip file), not the import system's as while the interpreter starts.
+bool running_frame_is_program(void *thread_state);
+
 // The source line of a frame, 0: unknown.
 int running_frame_line(struct running_frame frame);
 
