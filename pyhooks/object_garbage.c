@@ -96,9 +96,11 @@ static struct tracked *tracked_object(const void *object) {
 }
 
 static bool tracked_collect(void) {
+  if (!live_scan_begin()) return false;
   collector_object_begin();
   object_map_each(add_small, NULL);
   live_each(add_big, NULL);
+  live_scan_end();
   for (uint32_t i = 0; i < tracked_count && index_reserve(&tracked_index, tracked_key); i++) {
     *index_slot(&tracked_index, tracked_key(i), tracked_key) = i + 1;
     tracked_index.used++;

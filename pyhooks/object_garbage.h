@@ -9,7 +9,7 @@
 
 #include "../native/words.h"
 
-// Looks at all tracked objects now. The caller holds the GIL, and its hooks pass calls through. Runs the types'
+// Looks at all tracked objects now. The caller holds the GIL, its hooks pass calls through, the world is parked. Runs the types'
 // tp_traverse, which is C code without side effects. False: no memory; then nothing is known to be garbage.
 bool object_garbage_find(void);
 // Whether the block that starts at `start` is an object of that garbage, or one that only garbage refers to.

@@ -3,6 +3,7 @@
 #include "../native/live.h"
 #include "../native/modules.h"
 #include "../native/report.h"
+#include "../native/stop.h"
 #include "../native/thread.h"
 #include "arenas.h"
 #include "growing.h"
@@ -99,20 +100,6 @@ static HT_NOINLINE void scan_origin_take(struct scan_origin *origin) {
   *origin = (struct scan_origin){(uintptr_t)__builtin_frame_address(0), {rbx, r12, r13, r14, r15}};
 }
 
-static void scan_final(struct thread *thread) {
-  struct scan_origin origin;
-  scan_origin_take(&origin);
-  thread->suspended = 1;
-  module_refresh();
-  if (!object_garbage_find()) python_report_note("Python's leaks may lack some: no memory was left to look for cycles.");
-  struct scan_result result;
-  scan_run(&origin, &result);
-  object_scan_keep(&result);
-  scan_result_drop(&result);
-  object_garbage_drop();
-  thread->suspended = 0;
-}
-
 // What is left from here on is the interpreter's own business: blocks of the parent's, which are roots.
 static bool big_disown(const struct block *block, void *unused) {
   (void)unused;
@@ -120,6 +107,34 @@ static bool big_disown(const struct block *block, void *unused) {
   live_side_put(block->start, block->size_bytes);
   __atomic_store_n(live_entry(block->start), LIVE_SLACK_SIDE, __ATOMIC_RELEASE); // site 0
   return true;
+}
+
+static void big_disown_all(void) {
+  if (!live_scan_begin()) return;
+  live_each(big_disown, NULL);
+  live_scan_end();
+}
+
+// With the other threads parked: they do not run Python, but what they allocate stands in the same map.
+static void leaks_keep(const struct scan_origin *origin) {
+  struct scan_result result;
+  if (!object_garbage_find()) python_report_note("Python's leaks may lack some: no memory was left to look for cycles.");
+  scan_run(origin, &result);
+  object_scan_keep(&result);
+  scan_result_drop(&result);
+  object_garbage_drop();
+  big_disown_all();
+}
+
+static void scan_final(struct thread *thread) {
+  struct scan_origin origin;
+  scan_origin_take(&origin);
+  thread->suspended = 1;
+  module_refresh(); // takes the loader's lock, which a parked thread might hold
+  stop_begin();
+  leaks_keep(&origin);
+  stop_end();
+  thread->suspended = 0;
 }
 
 HT_NOINLINE void python_report_final(void) {
@@ -130,7 +145,6 @@ HT_NOINLINE void python_report_final(void) {
   lines_fold();
   arenas_fold();
   scan_final(thread);
-  live_each(big_disown, NULL);
 }
 
 void python_report_note(const char *text) { (void)text; }
