@@ -18,8 +18,8 @@ uint32_t line_program_sites;
 static uint32_t *lookup;
 static uint32_t lookup_capacity;
 
-static uint32_t lookup_slot(const void *code, uint32_t number) {
-  uint64_t hash = ((uint64_t)(uintptr_t)code ^ (uint64_t)number << 40) * MULTIPLIER;
+static uint32_t lookup_slot(uintptr_t code, uint32_t number) {
+  uint64_t hash = ((uint64_t)code ^ (uint64_t)number << 40) * MULTIPLIER;
   uint32_t mask = lookup_capacity - 1, at = (uint32_t)(hash >> 32) & mask;
   while (lookup[at] && (line_table[lookup[at]].code != code || line_table[lookup[at]].number != number))
     at = (at + 1) & mask;
@@ -62,20 +62,28 @@ static uint32_t frame_of(const void *code, uint32_t number) {
   return index;
 }
 
-line_id line_of(struct running_frame frame) {
-  uint32_t number = (uint32_t)running_frame_line(frame);
+// The line of (code, number), made when it is new; `frame` 0: to be interned from the code object.
+static line_id line_find(uintptr_t code, uint32_t number, uint32_t frame) {
   if (!lookup_reserve()) return (line_id){0};
-  uint32_t at = lookup_slot(frame.code, number);
+  uint32_t at = lookup_slot(code, number);
   if (lookup[at]) return (line_id){lookup[at]};
   if (!growing_reserve((void **)&line_table, &lines_capacity, line_count + 1, sizeof *line_table)) return (line_id){0};
-  if (frame.code) python.Py_IncRef((void *)frame.code);
+  if (code && !(code & LINE_OF_OTHER)) python.Py_IncRef((void *)code);
   struct line *line = &line_table[line_count];
-  line->code = frame.code;
-  line->number = number;
-  line->frame = frame_of(frame.code, number);
+  *line = (struct line){code, number, frame ? frame : frame_of((void *)code, number), {0}};
   line->site = site_of_frame(line->frame);
   lookup[at] = line_count;
   return (line_id){line_count++};
+}
+
+line_id line_of(struct running_frame frame) {
+  return line_find((uintptr_t)frame.code, (uint32_t)running_frame_line(frame), 0);
+}
+
+line_id line_of_other(struct running_frame running) {
+  if (!running.code) return line_of(running);
+  uint32_t number = (uint32_t)running_frame_line(running), frame = frame_of(running.code, number);
+  return line_find((uintptr_t)frame << 1 | LINE_OF_OTHER, number, frame);
 }
 
 static void lines_forget(void) {
@@ -93,7 +101,7 @@ void line_table_release(void) {
   line_kept_from = end;
   lines_forget();
   for (uint32_t i = first; i < end; i++)
-    if (line_table[i].code) python.Py_DecRef((void *)line_table[i].code);
+    if (line_table[i].code && !(line_table[i].code & LINE_OF_OTHER)) python.Py_DecRef((void *)line_table[i].code);
 }
 
 void line_fork_child(void) {

@@ -60,20 +60,36 @@ static void program_begin(void) {
   pair_program = pair_count;
 }
 
+// The key's place among all keys, filled when it is new; NULL: no memory.
+static struct key *key_find(uint64_t code_size, uint32_t offset, line_id line, struct running_frame frame) {
+  if (!keys_reserve()) return NULL;
+  struct key *key = &keys[key_slot(code_size, offset)];
+  if (key->value) return key;
+  if (!line.value) line = line_of(frame);
+  uint64_t size = code_size >> KEY_SIZE_SHIFT;
+  uint32_t value = size == KEY_LINE ? line.value : pair_make(line, size);
+  if (!value) return NULL;
+  *key = (struct key){code_size, offset, value};
+  keys_used++;
+  return key;
+}
+
+// Not by instruction, whose code object may go at any time, but by line, and never in the cache.
+static uint32_t key_value_other(struct running_frame frame, uint64_t size) {
+  line_id line = line_of_other(frame);
+  if (!line.value || size == KEY_LINE) return line.value;
+  const struct key *key = key_find(line_table[line.value].code | size << KEY_SIZE_SHIFT, line.value, line, frame);
+  return key ? key->value : 0;
+}
+
 HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   if (unlikely(!pair_program) && thread_state && running_frame_is_program(thread_state)) program_begin();
   struct running_frame frame = {NULL, 0};
   if (thread_state) frame = running_frame_complete(thread_state);
-  if (!keys_reserve()) return 0;
-  struct key wanted = {(uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT, frame.offset, 0};
-  struct key *key = &keys[key_slot(wanted.code_size, wanted.offset)];
-  if (!key->value) {
-    line_id line = line_of(frame);
-    wanted.value = size == KEY_LINE ? line.value : pair_make(line, size);
-    if (!wanted.value) return 0;
-    *key = wanted;
-    keys_used++;
-  }
+  if (thread_state && python_interpreter_is_other(thread_state)) return key_value_other(frame, size);
+  uint64_t code_size = (uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT;
+  const struct key *key = key_find(code_size, frame.offset, (line_id){0}, frame);
+  if (!key) return 0;
   uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
   key_cache[at & (KEY_CACHE - 1)] = *key;
   return key->value;

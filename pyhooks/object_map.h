@@ -73,8 +73,9 @@ HT_INLINE uint32_t object_map_take(uintptr_t start) {
   return value >> OBJECT_START_BITS;
 }
 
-// An arena goes: its pages hold no blocks any more.
-void object_map_forget(uintptr_t start, size_t bytes);
+// An arena goes: its pages hold no blocks any more. `visit` is told of those that it still had (a subinterpreter's are
+// dropped with their arenas).
+void object_map_forget(uintptr_t start, size_t bytes, void (*visit)(uint32_t pair, void *context), void *context);
 
 // The last block that starts at or before `address` in its page; its start, 0: none. Whether `address` still lies in
 // it, the caller knows from the pair's size.
