@@ -60,26 +60,36 @@ static void program_begin(void) {
   pair_program = pair_count;
 }
 
-// The key's place among all keys, filled when it is new; NULL: no memory.
-static struct key *key_find(uint64_t code_size, uint32_t offset, line_id line, struct running_frame frame) {
-  if (!keys_reserve()) return NULL;
-  struct key *key = &keys[key_slot(code_size, offset)];
-  if (key->value) return key;
-  if (!line.value) line = line_of(frame);
+// The value of a key, found or made; `line` is what it stands for. 0: no memory.
+static uint32_t key_make(uint64_t code_size, uint32_t offset, line_id line) {
+  if (!keys_reserve()) return 0;
   uint64_t size = code_size >> KEY_SIZE_SHIFT;
   uint32_t value = size == KEY_LINE ? line.value : pair_make(line, size);
-  if (!value) return NULL;
-  *key = (struct key){code_size, offset, value};
+  if (!value) return 0;
+  keys[key_slot(code_size, offset)] = (struct key){code_size, offset, value};
   keys_used++;
-  return key;
+  return value;
+}
+
+static uint32_t key_known(uint64_t code_size, uint32_t offset) {
+  return keys ? keys[key_slot(code_size, offset)].value : 0;
+}
+
+// Instructions that allocate in many sizes are looked up in the line table once.
+static line_id line_of_key(struct running_frame frame) {
+  uint64_t code_line = (uint64_t)(uintptr_t)frame.code | KEY_LINE << KEY_SIZE_SHIFT;
+  line_id line = {key_known(code_line, frame.offset)};
+  if (!line.value) line.value = key_make(code_line, frame.offset, line_of(frame));
+  return line;
 }
 
 // Not by instruction, whose code object may go at any time, but by line, and never in the cache.
 static uint32_t key_value_other(struct running_frame frame, uint64_t size) {
   line_id line = line_of_other(frame);
   if (!line.value || size == KEY_LINE) return line.value;
-  const struct key *key = key_find(line_table[line.value].code | size << KEY_SIZE_SHIFT, line.value, line, frame);
-  return key ? key->value : 0;
+  uint64_t code_size = line_table[line.value].code | size << KEY_SIZE_SHIFT;
+  uint32_t value = key_known(code_size, line.value);
+  return value ? value : key_make(code_size, line.value, line);
 }
 
 HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
@@ -88,11 +98,11 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   if (thread_state) frame = running_frame_complete(thread_state);
   if (thread_state && python_interpreter_is_other(thread_state)) return key_value_other(frame, size);
   uint64_t code_size = (uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT;
-  const struct key *key = key_find(code_size, frame.offset, (line_id){0}, frame);
-  if (!key) return 0;
+  uint32_t value = key_known(code_size, frame.offset);
+  if (!value) value = size == KEY_LINE ? line_of_key(frame).value : key_make(code_size, frame.offset, line_of_key(frame));
   uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
-  key_cache[at & (KEY_CACHE - 1)] = *key;
-  return key->value;
+  if (value) key_cache[at & (KEY_CACHE - 1)] = (struct key){code_size, frame.offset, value};
+  return value;
 }
 
 void pair_fork_child(void) {

@@ -2,61 +2,73 @@
 
 #include "../native/live.h"
 #include "collector_object.h"
+#include "growing.h"
 #include "object_count.h"
+#include "object_garbage.h"
 #include "object_map.h"
 
 #define WEAKREF_OBJECT_OFFSET 16 // PyWeakReference: PyObject_HEAD, wr_object (Include/cpython/weakrefobject.h)
 
-static bool hidden;
+// The tracked objects whose links are hidden now.
+static char **objects;
+static uint32_t object_count, objects_capacity;
+static bool complete, hidden;
 
-static void word_set(uintptr_t address) {
-  if (hidden) *(uintptr_t *)address |= GC_LINK_HIDDEN;
+static void word_set(uintptr_t address, bool hide) {
+  if (hide) *(uintptr_t *)address |= GC_LINK_HIDDEN;
   else *(uintptr_t *)address &= ~GC_LINK_HIDDEN;
 }
 
 // The neighbours' links as well: the list's own head is in no block.
-static void links_set(uintptr_t head) {
-  uintptr_t next = gc_link(head), previous = gc_link(head + 8);
-  word_set(head);
-  word_set(head + 8);
-  word_set(next + 8);
-  word_set(previous);
+static void links_set(char *object, bool hide) {
+  uintptr_t head = (uintptr_t)object - GC_HEAD_BYTES, next = gc_link(head), previous = gc_link(head + 8);
+  word_set(head, hide);
+  word_set(head + 8, hide);
+  word_set(next + 8, hide);
+  word_set(previous, hide);
+  if (collector_object_is_weak_reference(object)) word_set((uintptr_t)object + WEAKREF_OBJECT_OFFSET, hide);
 }
 
-static void block_visit(uintptr_t start, size_t size_bytes) {
-  const char *object = collector_object_in(start, size_bytes);
-  if (!object) return;
-  links_set((uintptr_t)object - GC_HEAD_BYTES);
-  if (collector_object_is_weak_reference(object)) word_set((uintptr_t)object + WEAKREF_OBJECT_OFFSET);
+static bool block_add(uintptr_t start, size_t size_bytes) {
+  char *object = collector_object_in(start, size_bytes);
+  if (!object) return true;
+  complete = growing_reserve((void **)&objects, &objects_capacity, object_count + 1, sizeof *objects);
+  if (complete) objects[object_count++] = object;
+  return complete;
 }
 
-static bool visit_small(uintptr_t start, uint32_t pair, void *unused) {
+static bool add_small(uintptr_t start, uint32_t pair, void *unused) {
   (void)unused;
-  block_visit(start, pair_table[pair].size_bytes);
-  return true;
+  return block_add(start, pair_table[pair].size_bytes);
 }
 
-static bool visit_big(const struct block *block, void *unused) {
+static bool add_big(const struct block *block, void *unused) {
   (void)unused;
-  if (site_at(block->site)->kind == HT_KIND_PYTHON) block_visit(block->start, block->size_bytes);
-  return true;
+  return site_at(block->site)->kind != HT_KIND_PYTHON || block_add(block->start, block->size_bytes);
 }
 
-static void visit_all(void) {
-  collector_object_begin();
-  object_map_each(visit_small, NULL);
-  live_each(visit_big, NULL);
+static void objects_drop(void) {
+  if (objects) sys_unmap(objects, objects_capacity * sizeof *objects);
+  objects = NULL;
+  object_count = objects_capacity = 0;
 }
 
 void object_links_hide(void) {
-  hidden = python_thread_state() != NULL;
-  if (hidden) visit_all();
+  if (!python_thread_state()) return;
+  complete = true;
+  collector_object_begin();
+  object_map_each(add_small, NULL);
+  live_each(add_big, NULL);
+  object_garbage_each_big(add_big, NULL);
+  hidden = complete;
+  for (uint32_t i = 0; hidden && i < object_count; i++) links_set(objects[i], true);
+  if (!hidden) objects_drop();
 }
 
 void object_links_show(void) {
-  if (!hidden) return;
+  for (uint32_t i = 0; hidden && i < object_count; i++) links_set(objects[i], false);
   hidden = false;
-  visit_all();
+  objects_drop();
 }
 
 bool object_links_hidden(void) { return hidden; }
