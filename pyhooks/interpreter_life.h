@@ -15,4 +15,7 @@ extern enum interpreter_phase interpreter_phase;
 // Called by hooks while INTERPRETER_STARTING: looks how far the interpreter is.
 void interpreter_look(void);
 
+// Called by hooks now and then, with the GIL: keeps the end of the interpreter in sight.
+void interpreter_watch(void);
+
 #endif

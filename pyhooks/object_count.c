@@ -1,6 +1,7 @@
 #include "object_count.h"
 
 #include "growing.h"
+#include "interpreter_life.h"
 #include "object_map.h"
 
 #define MULTIPLIER 0x9E3779B97F4A7C15ull
@@ -94,6 +95,7 @@ static uint32_t key_value_other(struct running_frame frame, uint64_t size) {
 
 HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   if (unlikely(!pair_program) && thread_state && running_frame_is_program(thread_state)) program_begin();
+  interpreter_watch();
   struct running_frame frame = {NULL, 0};
   if (thread_state) frame = running_frame_complete(thread_state);
   if (thread_state && python_interpreter_is_other(thread_state)) return key_value_other(frame, size);
