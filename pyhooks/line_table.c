@@ -67,7 +67,7 @@ static line_id line_find(uintptr_t code, uint32_t number, uint32_t frame) {
   if (!lookup_reserve()) return (line_id){0};
   uint32_t at = lookup_slot(code, number);
   if (lookup[at]) return (line_id){lookup[at]};
-  if (!growing_reserve((void **)&line_table, &lines_capacity, line_count + 1, sizeof *line_table)) return (line_id){0};
+  if (!growing_reserve_shared((void **)&line_table, &lines_capacity, line_count + 1, sizeof *line_table)) return (line_id){0};
   if (code && !(code & LINE_OF_OTHER)) python.Py_IncRef((void *)code);
   struct line *line = &line_table[line_count];
   *line = (struct line){code, number, frame ? frame : frame_of((void *)code, number), {0}};

@@ -41,11 +41,12 @@ static bool keys_reserve(void) {
 
 static uint32_t pair_make(line_id line, size_t size_bytes) {
   if (!line.value || pair_count >> OBJECT_PAIR_BITS) return 0;
-  if (!growing_reserve((void **)&pair_table, &pairs_capacity, pair_count + 1, sizeof *pair_table)) return 0;
-  if (!growing_reserve((void **)&pair_lines, &pair_lines_capacity, pair_count + 1, sizeof *pair_lines)) return 0;
+  if (!growing_reserve_shared((void **)&pair_table, &pairs_capacity, pair_count + 1, sizeof *pair_table)) return 0;
+  if (!growing_reserve_shared((void **)&pair_lines, &pair_lines_capacity, pair_count + 1, sizeof *pair_lines)) return 0;
   pair_table[pair_count] = (struct pair){.size_bytes = (uint32_t)size_bytes};
   pair_lines[pair_count] = line;
-  return pair_count++;
+  __atomic_store_n(&pair_count, pair_count + 1, __ATOMIC_RELEASE); // the sampler reads without the GIL
+  return pair_count - 1;
 }
 
 void key_forget(void) {

@@ -64,6 +64,23 @@ static void lines_fold(void) {
   sys_unmap(sums, line_count * sizeof *sums);
 }
 
+// For the timeline, at any time and in any thread: what the pairs hold now and the sites do not have yet. The count is
+// read before the arrays, which only get larger.
+void python_report_live_add(int64_t *live_bytes, uint32_t site_end) {
+  uint32_t end = __atomic_load_n(&pair_count, __ATOMIC_ACQUIRE);
+  const line_id *lines_of_pairs = __atomic_load_n(&pair_lines, __ATOMIC_ACQUIRE);
+  const struct pair *pairs = __atomic_load_n(&pair_table, __ATOMIC_ACQUIRE);
+  const struct line *lines = __atomic_load_n(&line_table, __ATOMIC_ACQUIRE);
+  for (uint32_t id = pair_inherited; id < end; id++) {
+    uint32_t site = lines[lines_of_pairs[id].value].site.value;
+    if (site < site_end) live_bytes[site] += (int64_t)pair_live(&pairs[id]) * pairs[id].size_bytes;
+  }
+  for (uint32_t line = 1; line < folds_capacity && line < line_count; line++) {
+    uint32_t site = lines[line].site.value;
+    if (site < site_end) live_bytes[site] -= (int64_t)(folds[line].added.allocated_bytes - folds[line].added.freed_bytes);
+  }
+}
+
 static void arenas_fold(void) {
   uint64_t live_bytes = 0;
   for (uint32_t id = 1; id < pair_count; id++) live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
