@@ -77,9 +77,7 @@ struct stack_chunk {
   void *data[];
 };
 
-static struct {
-  uintptr_t start, end, used_end;
-} chunks[ARENA_CHUNKS_MAX];
+static struct { uintptr_t start, end, used_end; } chunks[ARENA_CHUNKS_MAX];
 static uint32_t chunk_count;
 
 static void chunks_add(const char *thread_state) {

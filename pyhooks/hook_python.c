@@ -46,8 +46,10 @@ HT_INLINE void *below_realloc(struct thread *thread, const struct domain *domain
 
 static HT_NOINLINE void record_big(struct thread *thread, void *state, void *block, size_t size_bytes) {
   line_id line = line_running(state);
-  if (line.value) ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
-  else thread_unseen_calls++;
+  if (line.value)
+    ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
+  else
+    thread_unseen_calls++;
 }
 
 HT_INLINE void record_small(struct thread *thread, void *state, void *block, size_t size_bytes) {
@@ -66,8 +68,10 @@ HT_INLINE void record_small(struct thread *thread, void *state, void *block, siz
 HT_INLINE void record(struct thread *thread, const struct domain *domain, void *state, void *block, size_t size_bytes) {
   if (unlikely(hook_python_ended)) return;
   tables_enter(thread);
-  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX)) record_big(thread, state, block, size_bytes);
-  else record_small(thread, state, block, size_bytes);
+  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX))
+    record_big(thread, state, block, size_bytes);
+  else
+    record_small(thread, state, block, size_bytes);
   tables_leave(thread);
 }
 
@@ -105,8 +109,10 @@ static struct taken take(struct thread *thread, const struct domain *domain, voi
 static void put_back(struct thread *thread, const struct taken *taken, void *old) {
   bool refused;
   tables_enter(thread);
-  if (taken->pair) object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
-  else if (taken->block.site.value) live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
+  if (taken->pair)
+    object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
+  else if (taken->block.site.value)
+    live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
   tables_leave(thread);
 }
 
@@ -114,7 +120,8 @@ static void count_taken(struct thread *thread, const struct taken *taken) {
   if (hook_python_ended) return;
   site_id site = taken->block.site;
   tables_enter(thread);
-  if (taken->pair) pair_free(&thread->count, taken->pair, false);
+  if (taken->pair)
+    pair_free(&thread->count, taken->pair, false);
   else if (site.value && !site_is_inherited(site))
     count_free(&thread->count, site, site_at(site)->kind, taken->block.size_bytes, false);
   tables_leave(thread);

@@ -34,13 +34,12 @@ static bool lookup_reserve(void) {
   if (lookup) sys_unmap(lookup, lookup_capacity * sizeof *lookup);
   lookup = larger;
   lookup_capacity = capacity;
-  for (uint32_t i = line_known_from; i < line_count; i++) lookup[lookup_slot(line_table[i].code, line_table[i].number)] = i;
+  for (uint32_t i = line_known_from; i < line_count; i++)
+    lookup[lookup_slot(line_table[i].code, line_table[i].number)] = i;
   return true;
 }
 
-static node_id node_of_frame(void *context) {
-  return (node_id){node_intern_locked(0, *(uint32_t *)context)};
-}
+static node_id node_of_frame(void *context) { return (node_id){node_intern_locked(0, *(uint32_t *)context)}; }
 
 // Interned frames are one for each content, so the frame's index can stand for the line.
 static site_id site_of_frame(uint32_t frame) {
@@ -67,7 +66,8 @@ static line_id line_find(uintptr_t code, uint32_t number, uint32_t frame) {
   if (!lookup_reserve()) return (line_id){0};
   uint32_t at = lookup_slot(code, number);
   if (lookup[at]) return (line_id){lookup[at]};
-  if (!growing_reserve_shared((void **)&line_table, &lines_capacity, line_count + 1, sizeof *line_table)) return (line_id){0};
+  if (!growing_reserve_shared((void **)&line_table, &lines_capacity, line_count + 1, sizeof *line_table))
+    return (line_id){0};
   if (code && !(code & LINE_OF_OTHER)) python.Py_IncRef((void *)code);
   struct line *line = &line_table[line_count];
   *line = (struct line){code, number, frame ? frame : frame_of((void *)code, number), {0}};

@@ -14,8 +14,8 @@ typedef struct {
 struct line {
   uintptr_t code;  // the code object; LINE_OF_OTHER set: of a subinterpreter, not kept alive; 0: no code was running
   uint32_t number; // 0: unknown
-  uint32_t frame;   // of the stack table, HT_FRAME_PYTHON
-  site_id site;     // kind python
+  uint32_t frame;  // of the stack table, HT_FRAME_PYTHON
+  site_id site;    // kind python
 };
 #define LINE_OF_OTHER 1ul
 

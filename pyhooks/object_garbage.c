@@ -74,8 +74,7 @@ static void tracked_add(uintptr_t start, size_t size_bytes) {
   char *object = collector_object_in(start, size_bytes);
   if (!object || !complete) return;
   complete = growing_reserve((void **)&tracked, &tracked_capacity, tracked_count + 1, sizeof *tracked);
-  if (complete)
-    tracked[tracked_count++] = (struct tracked){object, start, collector_object_references(object), false};
+  if (complete) tracked[tracked_count++] = (struct tracked){object, start, collector_object_references(object), false};
 }
 
 static bool add_small(uintptr_t start, uint32_t pair, void *unused) {
@@ -207,8 +206,7 @@ static void big_take(void) {
 }
 
 static void big_give_back(void) {
-  for (uint32_t i = 0; i < dead_big_count; i++)
-    live_put(dead_big[i].start, dead_big[i].size_bytes, dead_big[i].site);
+  for (uint32_t i = 0; i < dead_big_count; i++) live_put(dead_big[i].start, dead_big[i].size_bytes, dead_big[i].site);
 }
 
 bool object_garbage_find(void) {
@@ -220,9 +218,7 @@ bool object_garbage_find(void) {
   return true;
 }
 
-bool object_garbage_has(uintptr_t start) {
-  return dead_index.slots && *index_slot(&dead_index, start, dead_key);
-}
+bool object_garbage_has(uintptr_t start) { return dead_index.slots && *index_slot(&dead_index, start, dead_key); }
 
 void object_garbage_each_big(bool (*visit)(const struct block *, void *), void *context) {
   for (uint32_t i = 0; i < dead_big_count; i++)

@@ -9,8 +9,8 @@
 
 #include "../native/words.h"
 
-// Looks at all tracked objects now. The caller holds the GIL, its hooks pass calls through, the world is parked. Runs the types'
-// tp_traverse, which is C code without side effects. False: no memory; then nothing is known to be garbage.
+// Looks at all tracked objects now. The caller holds the GIL, its hooks pass calls through, the world is parked. Runs
+// the types' tp_traverse, which is C code without side effects. False: no memory; then nothing is known to be garbage.
 bool object_garbage_find(void);
 // Whether the block that starts at `start` is an object of that garbage, or one that only garbage refers to.
 bool object_garbage_has(uintptr_t start);

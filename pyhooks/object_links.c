@@ -15,8 +15,10 @@ static uint32_t object_count, objects_capacity;
 static bool complete, hidden;
 
 static void word_set(uintptr_t address, bool hide) {
-  if (hide) *(uintptr_t *)address |= GC_LINK_HIDDEN;
-  else *(uintptr_t *)address &= ~GC_LINK_HIDDEN;
+  if (hide)
+    *(uintptr_t *)address |= GC_LINK_HIDDEN;
+  else
+    *(uintptr_t *)address &= ~GC_LINK_HIDDEN;
 }
 
 // The neighbours' links as well: the list's own head is in no block.

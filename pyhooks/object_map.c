@@ -134,7 +134,8 @@ static bool page_each(uintptr_t page, uint64_t descriptor, bool (*visit)(uintptr
   uint32_t shift = descriptor_shift(descriptor);
   const uint32_t *slots = descriptor_slots(descriptor);
   for (uint32_t i = 0; i < 1u << (object_page_bits - shift); i++)
-    if (slots[i] && !visit(page + slot_offset(i, shift, slots[i]), slots[i] >> OBJECT_START_BITS, context)) return false;
+    if (slots[i] && !visit(page + slot_offset(i, shift, slots[i]), slots[i] >> OBJECT_START_BITS, context))
+      return false;
   return true;
 }
 

@@ -10,8 +10,9 @@
 #include "object_links.h"
 #include "object_map.h"
 
-// Blocks that are nobody's leak: the parent's, those of the interpreter's start-up, frame stacks, and what is left after the interpreter was taken down.
-// Site 0 is below every process's own sites, which makes them roots as inherited blocks are.
+// Blocks that are nobody's leak: the parent's, those of the interpreter's start-up, frame stacks, and what is left
+// after the interpreter was taken down. Site 0 is below every process's own sites, which makes them roots as inherited
+// blocks are.
 #define SITE_NONE ((site_id){0})
 
 // Leaks as they were when the interpreter ended; NULL: it did not yet.
@@ -65,7 +66,8 @@ static void scan_end(void) {
 static uint8_t *mark_place(uintptr_t start, int which, uint8_t *bit) {
   uintptr_t chunk_start, chunk_end;
   uint32_t chunk;
-  if (arenas_chunk_find(start, &chunk_start, &chunk_end, &chunk)) return *bit = (uint8_t)(1 << which), &chunk_marks[chunk];
+  if (arenas_chunk_find(start, &chunk_start, &chunk_end, &chunk))
+    return *bit = (uint8_t)(1 << which), &chunk_marks[chunk];
   if (start >> OBJECT_ADDRESS_BITS || !marks[start >> OBJECT_LEAF_BITS]) return NULL;
   size_t granule = (start & ((1ull << OBJECT_LEAF_BITS) - 1)) >> 4;
   *bit = (uint8_t)(1 << ((granule & 3) * 2 + (size_t)which));

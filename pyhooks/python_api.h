@@ -34,10 +34,10 @@ struct python_api {
   int minor; // 9 for 3.9
   // The running thread's PyThreadState, NULL: none, or it does not hold the GIL (3.12 on).
   void *(*thread_state)(void);
-  void *code_type;    // &PyCode_Type
-  void *runtime;      // &_PyRuntime; NULL: not exported
-  void *none;         // Py_None
-  void *weak_types[3];// of weak references and their proxies
+  void *code_type;        // &PyCode_Type
+  void *runtime;          // &_PyRuntime; NULL: not exported
+  void *none;             // Py_None
+  void *weak_types[3];    // of weak references and their proxies
   void *main_interpreter; // PyInterpreterState of the first thread state seen
 #include "python_api.def"
 };

@@ -60,7 +60,8 @@ static void lines_fold(void) {
   struct line_sum *sums = sys_map(line_count * sizeof *sums);
   if (!sums) return;
   for (uint32_t id = pair_inherited; id < pair_count; id++) sum_pair(&sums[pair_lines[id].value], &pair_table[id]);
-  for (uint32_t line = 1; line < line_count; line++) fold_line(site_at(line_table[line].site), &folds[line], &sums[line]);
+  for (uint32_t line = 1; line < line_count; line++)
+    fold_line(site_at(line_table[line].site), &folds[line], &sums[line]);
   sys_unmap(sums, line_count * sizeof *sums);
 }
 
@@ -77,13 +78,15 @@ void python_report_live_add(int64_t *live_bytes, uint32_t site_end) {
   }
   for (uint32_t line = 1; line < folds_capacity && line < line_count; line++) {
     uint32_t site = lines[line].site.value;
-    if (site < site_end) live_bytes[site] -= (int64_t)(folds[line].added.allocated_bytes - folds[line].added.freed_bytes);
+    if (site < site_end)
+      live_bytes[site] -= (int64_t)(folds[line].added.allocated_bytes - folds[line].added.freed_bytes);
   }
 }
 
 static void arenas_fold(void) {
   uint64_t live_bytes = 0;
-  for (uint32_t id = 1; id < pair_count; id++) live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
+  for (uint32_t id = 1; id < pair_count; id++)
+    live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
   report_python_arenas_set(arenas_free_bytes(live_bytes));
 }
 
@@ -135,7 +138,8 @@ static void big_disown_all(void) {
 // With the other threads parked: they do not run Python, but what they allocate stands in the same map.
 static void leaks_keep(const struct scan_origin *origin) {
   struct scan_result result;
-  if (!object_garbage_find()) python_report_note("Python's leaks may lack some: no memory was left to look for cycles.");
+  if (!object_garbage_find())
+    python_report_note("Python's leaks may lack some: no memory was left to look for cycles.");
   scan_run(origin, &result);
   object_scan_keep(&result);
   scan_result_drop(&result);

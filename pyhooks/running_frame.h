@@ -18,7 +18,9 @@ extern bool running_frame_slow;
 
 #define FRAME_TAG_BITS ((uintptr_t)3) // _PyStackRef's, 3.14; code objects are aligned to 8 bytes
 
-HT_INLINE void *field_pointer(const void *base, uint16_t offset) { return *(void *const *)((const char *)base + offset); }
+HT_INLINE void *field_pointer(const void *base, uint16_t offset) {
+  return *(void *const *)((const char *)base + offset);
+}
 
 HT_INLINE bool frame_is_shim(const char *frame) {
   return frame_layout.frame_owner != FRAME_LAYOUT_NONE &&
