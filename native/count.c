@@ -1,33 +1,50 @@
 #include "count.h"
 
+#include <linux/membarrier.h>
 #include <x86intrin.h>
 
 #include "lock.h"
+#include "sys.h"
 #include "thread.h"
 
 struct gauge gauge_table[GAUGE_COUNT];
+int gauges_rising;
 uint32_t count_epoch = 1;
+uint64_t count_skipped_commits;
 bool count_many_threads;
-static struct lock peak_lock = LOCK_INIT(LOCK_RANK_PEAK); // guards gauges and all bounds
+static struct lock peak_lock = LOCK_INIT(LOCK_RANK_PEAK); // guards gauges, all bounds and what follows
+static bool have_membarrier;
+static uint64_t start_tsc, spent_tsc; // on adding up with several threads
 
-// While a total is rising a thread may grow by this much before it comes here again. Costs no exactness: the next
-// free of any thread adds up the shares first.
+// While totals rise a thread may grow by this much before it comes here again. Costs no exactness: the next free of
+// any thread has the shares added up first.
 #define RISING_BYTES 65536
 // What a thread takes of the room below the peak beyond its need, at most.
 #define ROOM_BYTES 65536
+// Time that may be spent on adding up shares: this many cycles (some ten milliseconds) and a 64th of the run.
+#define BURST_TSC (1ull << 26)
 
 struct lock *count_lock(void) { return &peak_lock; }
 
-// ---- the peak
+void count_init(void) {
+  start_tsc = __rdtsc();
+  have_membarrier = sys_call3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+// ---- the peaks
 
 struct sum {
   int gauge;
   int64_t live_bytes;
 };
 
+static int64_t share_live(const struct gauge_share *share) {
+  return __atomic_load_n(&share->live_bytes, __ATOMIC_RELAXED);
+}
+
 static void sum_share(struct thread *thread, void *context) {
   struct sum *sum = context;
-  sum->live_bytes += __atomic_load_n(&thread->count.shares[sum->gauge].live_bytes, __ATOMIC_RELAXED);
+  sum->live_bytes += share_live(&thread->count.shares[sum->gauge]);
 }
 
 int64_t count_live(int gauge) {
@@ -36,72 +53,113 @@ int64_t count_live(int gauge) {
   return sum.live_bytes;
 }
 
-// Sets a thread's bound to what it holds, so that its next growth is looked at.
-static void tighten_share(struct thread *thread, void *context) {
-  struct sum *sum = context;
-  struct gauge_share *share = &thread->count.shares[sum->gauge];
-  int64_t live_bytes = __atomic_load_n(&share->live_bytes, __ATOMIC_RELAXED);
-  __atomic_store_n(&share->bound_bytes, live_bytes, __ATOMIC_RELAXED);
-  sum->live_bytes += live_bytes;
+static void freeze(struct thread *thread, void *unused) {
+  (void)unused;
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++)
+    __atomic_store_n(&thread->count.shares[gauge].bound_bytes, INT64_MIN, __ATOMIC_RELAXED);
 }
 
-static int64_t tighten_locked(int gauge) {
-  struct sum sum = {gauge, 0};
-  thread_each(tighten_share, &sum);
-  return gauge_table[gauge].bounds_bytes = sum.live_bytes;
+static void sum_all(struct thread *thread, void *context) {
+  int64_t *sums = context;
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) sums[gauge] += share_live(&thread->count.shares[gauge]);
+  sums[GAUGE_COUNT]++;
 }
 
-// Takes back half of what other threads have in hand but do not use.
-static void halve_share(struct thread *thread, void *context) {
-  struct sum *sum = context;
-  struct gauge_share *share = &thread->count.shares[sum->gauge];
-  int64_t live_bytes = __atomic_load_n(&share->live_bytes, __ATOMIC_RELAXED);
-  int64_t spare = share->bound_bytes - live_bytes;
-  __atomic_store_n(&share->bound_bytes, live_bytes + (spare > 64 ? spare / 2 : 0), __ATOMIC_RELAXED);
-  sum->live_bytes += share->bound_bytes;
+// Every thread may use its part of the room; negative shares too, or a sum of bounds would not be at most the peak.
+static void bounds_set(struct thread *thread, void *context) {
+  const int64_t *room = context;
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
+    struct gauge_share *share = &thread->count.shares[gauge];
+    int64_t bound_bytes = share_live(share) + room[gauge];
+    __atomic_store_n(&share->bound_bytes, bound_bytes, __ATOMIC_RELAXED);
+    gauge_table[gauge].bounds_bytes += bound_bytes;
+  }
 }
 
-static bool room_take_locked(struct count *count, int index) {
+// Adds up all shares at one moment and notes new peaks. While the bounds are frozen no share can grow; one that
+// shrinks meanwhile was being freed all along.
+static void add_up_locked(void) {
+  int64_t sums[GAUGE_COUNT + 1] = {0}, room[GAUGE_COUNT];
+  if (count_many_threads) {
+    thread_each(freeze, NULL);
+    if (have_membarrier) sys_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+  thread_each(sum_all, sums);
+  uint64_t now = __rdtsc();
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
+    struct gauge *peak = &gauge_table[gauge];
+    if (sums[gauge] > peak->peak_bytes) {
+      peak->peak_bytes = sums[gauge];
+      peak->peak_tsc = now;
+      if (gauge == GAUGE_ALL) __atomic_add_fetch(&count_epoch, 1, __ATOMIC_RELAXED);
+    }
+    room[gauge] = (peak->peak_bytes - sums[gauge]) / sums[GAUGE_COUNT];
+    peak->bounds_bytes = 0;
+  }
+  thread_each(bounds_set, room);
+}
+
+// Leave to add up: always with one thread, where it costs nothing.
+static bool leave_to_add_up(void) {
+  return !count_many_threads || spent_tsc < BURST_TSC + (__rdtsc() - start_tsc) / 64;
+}
+
+static bool room_take(struct count *count, int index) {
   struct gauge *gauge = &gauge_table[index];
   struct gauge_share *share = &count->shares[index];
   int64_t need = share->live_bytes - share->bound_bytes, room = gauge->peak_bytes - gauge->bounds_bytes;
+  if (need <= 0) return true;
   if (need > room) return false;
   int64_t extra = (room - need) / 4;
-  share->bound_bytes += need + (extra < ROOM_BYTES ? extra : ROOM_BYTES);
-  gauge->bounds_bytes += need + (extra < ROOM_BYTES ? extra : ROOM_BYTES);
+  int64_t taken = need + (extra < ROOM_BYTES ? extra : ROOM_BYTES);
+  share->bound_bytes += taken;
+  gauge->bounds_bytes += taken;
   return true;
 }
 
-static void rise_locked(struct count *count, int index) {
-  __atomic_store_n(&gauge_table[index].open, 1, __ATOMIC_RELAXED);
-  int64_t live_bytes = count->shares[index].live_bytes;
-  count->shares[index].bound_bytes = count_many_threads ? live_bytes + RISING_BYTES : INT64_MAX;
+static void share_rise(struct count *count, int index) {
+  struct gauge_share *share = &count->shares[index];
+  share->bound_bytes = count_many_threads ? share->live_bytes + RISING_BYTES : INT64_MAX;
 }
 
-HT_NOINLINE void gauge_over_bound(struct count *count, int index) {
+static void rise_locked(struct count *count, int kind) {
+  share_rise(count, kind);
+  share_rise(count, GAUGE_ALL);
+  __atomic_store_n(&gauges_rising, 1, __ATOMIC_SEQ_CST);
+}
+
+static bool would_rise(const struct count *count, int index) {
+  return count->shares[index].live_bytes > count->shares[index].bound_bytes;
+}
+
+// With room below the peaks for this thread after all shares were looked at, nothing rises.
+static bool room_find_locked(struct count *count, int kind) {
+  if (room_take(count, kind) && room_take(count, GAUGE_ALL)) return true;
+  if (!leave_to_add_up()) return false;
+  uint64_t before = __rdtsc();
+  int64_t heights[2] = {gauge_table[kind].peak_bytes, gauge_table[GAUGE_ALL].peak_bytes};
+  add_up_locked();
+  spent_tsc += __rdtsc() - before;
+  bool rose = gauge_table[kind].peak_bytes > heights[0] || gauge_table[GAUGE_ALL].peak_bytes > heights[1];
+  return !rose && !would_rise(count, kind) && !would_rise(count, GAUGE_ALL);
+}
+
+HT_NOINLINE void gauges_over_bound(struct count *count, int kind) {
   lock_take(&peak_lock);
-  struct gauge *gauge = &gauge_table[index];
-  if (gauge->open || !count_many_threads) {
-    rise_locked(count, index);
-  } else if (!room_take_locked(count, index)) {
-    struct sum sum = {index, 0};
-    thread_each(halve_share, &sum);
-    gauge->bounds_bytes = sum.live_bytes;
-    if (!room_take_locked(count, index) && tighten_locked(index) > gauge->peak_bytes) rise_locked(count, index);
-  }
+  if (gauges_rising || !count_many_threads || !room_find_locked(count, kind)) rise_locked(count, kind);
   lock_drop(&peak_lock);
 }
 
-HT_NOINLINE void gauge_commit(int index) {
-  struct gauge *gauge = &gauge_table[index];
-  lock_take(&peak_lock);
-  int64_t live_bytes = tighten_locked(index);
-  __atomic_store_n(&gauge->open, 0, __ATOMIC_RELAXED);
-  if (live_bytes > gauge->peak_bytes) {
-    gauge->peak_bytes = live_bytes;
-    gauge->peak_tsc = __rdtsc();
-    if (index == GAUGE_ALL) __atomic_add_fetch(&count_epoch, 1, __ATOMIC_RELAXED);
+HT_NOINLINE void gauges_commit(void) {
+  if (!leave_to_add_up()) {
+    count_skipped_commits++; // racy, and only ever asked whether it is 0
+    return;
   }
+  lock_take(&peak_lock);
+  uint64_t before = __rdtsc();
+  __atomic_store_n(&gauges_rising, 0, __ATOMIC_RELAXED);
+  add_up_locked();
+  if (count_many_threads) spent_tsc += __rdtsc() - before;
   lock_drop(&peak_lock);
 }
 
@@ -143,7 +201,9 @@ static void fold_thread(struct thread *thread, void *unused) {
 
 void count_settle(void) {
   thread_each(fold_thread, NULL);
-  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) gauge_commit(gauge);
+  lock_take(&peak_lock);
+  add_up_locked();
+  lock_drop(&peak_lock);
 }
 
 void count_site_figures(site_id id, struct site_figures *figures) {
@@ -227,5 +287,7 @@ static void clear_thread(struct thread *thread, void *unused) {
 void count_fork_child(void) {
   thread_each(clear_thread, NULL);
   __builtin_memset(gauge_table, 0, sizeof gauge_table);
+  gauges_rising = 0;
   count_epoch++;
+  count_init();
 }

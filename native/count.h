@@ -1,12 +1,15 @@
 // Counters: per thread, folded when needed; totals and the exact peak.
 //
-// The peak. Each gauge (all memory; each kind) has the highest total seen so far, `peak`. Every thread has a share
-// {live, bound}; while live <= bound in all threads and the bounds add up to at most `peak`, no new peak can happen
-// and nobody looks further. An allocation that takes a thread over its bound goes the slow way: under one lock the
-// shares are added up; below the peak the thread gets a part of the room that is left as its new bound; above it
-// the gauge is `open`: the total is rising. The first free of any thread while a gauge is open commits: the shares
-// are added up once more, before that free is counted, and the sum is the new peak. A maximum always lies just
-// before some free (or at the end), so no peak is missed and none is invented.
+// The peaks. A gauge (all memory; each kind) knows the highest total so far, `peak`. Every thread has a share of it,
+// {live, bound}. While live <= bound everywhere and the bounds add up to at most `peak`, no new peak can happen and
+// nobody looks further. An allocation that takes a thread over its bound goes the slow way, under one lock: it takes
+// a part of the room that is left below the peak, or has all shares added up; when the sum is above the peak (or there
+// was no leave to add up), totals are `rising`. The first free of any thread while they rise commits: the shares are
+// added up before that free is counted, and the sum is the new peak. A maximum lies just before some free (or at the
+// end), so no peak is missed and none is invented.
+// Adding up freezes the bounds first and makes every thread notice (membarrier), so that a share that was read cannot
+// grow unseen. With several threads that costs some microseconds; more than BURST and a 64th of the run is not spent
+// on it, commits are put off then and counted in count_skipped_commits, which the report turns into a note.
 // What sites held at the peak: a commit starts a new epoch; whoever updates a counter first in an epoch saves what
 // it held before.
 #ifndef HT_COUNT_H
@@ -53,33 +56,37 @@ struct count {
 
 struct gauge {
   int64_t peak_bytes;
-  uint64_t peak_tsc;   // of the commit
-  int open;            // the total is rising: the next free commits; read without the lock
-  int64_t bounds_bytes;// the sum of all bounds, while closed at most peak_bytes
+  int64_t bounds_bytes; // the sum of all bounds; at most peak_bytes while nothing rises
+  uint64_t peak_tsc;    // of the commit
 };
 extern struct gauge gauge_table[GAUGE_COUNT];
+extern int gauges_rising; // read without the lock by every free
 extern uint32_t count_epoch;
+extern uint64_t count_skipped_commits;
 extern bool count_many_threads; // per-thread deltas are in use; thread.c sets it before a second thread runs
 
-void gauge_over_bound(struct count *count, int gauge);
-void gauge_commit(int gauge);
+void count_init(void);
+void gauges_over_bound(struct count *count, int kind);
+void gauges_commit(void);
 void count_entry_evict(struct count_entry *entry, uint32_t site);
 
 HT_INLINE int size_class(size_t size_bytes) {
   return size_bytes <= 8 ? 0 : 61 - __builtin_clzll(size_bytes - 1);
 }
 
-HT_INLINE void gauge_add(struct count *count, int gauge, size_t size_bytes) {
-  struct gauge_share *share = &count->shares[gauge];
+HT_INLINE void gauges_add(struct count *count, int kind, size_t size_bytes) {
+  struct gauge_share *share = &count->shares[kind], *all = &count->shares[GAUGE_ALL];
   share->live_bytes += (int64_t)size_bytes;
-  if (unlikely(share->live_bytes > share->bound_bytes)) gauge_over_bound(count, gauge);
+  all->live_bytes += (int64_t)size_bytes;
+  __asm__ volatile("" ::: "memory"); // first written, then compared: gauges_commit relies on it
+  if (unlikely((share->live_bytes > share->bound_bytes) | (all->live_bytes > all->bound_bytes)))
+    gauges_over_bound(count, kind);
 }
 
-HT_INLINE void gauge_subtract(struct count *count, int gauge, size_t size_bytes) {
-  struct gauge_share *share = &count->shares[gauge];
-  // A share over its bound has grown while another thread's commit was looking: that must be seen before it shrinks.
-  if (unlikely(gauge_table[gauge].open | (share->live_bytes > share->bound_bytes))) gauge_commit(gauge);
-  share->live_bytes -= (int64_t)size_bytes;
+HT_INLINE void gauges_subtract(struct count *count, int kind, size_t size_bytes) {
+  if (unlikely(__atomic_load_n(&gauges_rising, __ATOMIC_RELAXED))) gauges_commit();
+  count->shares[kind].live_bytes -= (int64_t)size_bytes;
+  count->shares[GAUGE_ALL].live_bytes -= (int64_t)size_bytes;
 }
 
 // Totals, sizes and peaks, for front ends that count sites themselves.
@@ -90,14 +97,12 @@ HT_INLINE void count_alloc_totals(struct count *count, enum ht_kind kind, size_t
   struct size_count *sizes = &count->sizes[size_class(size_bytes)];
   sizes->allocations++;
   sizes->bytes += size_bytes;
-  gauge_add(count, (int)kind, size_bytes);
-  gauge_add(count, GAUGE_ALL, size_bytes);
+  gauges_add(count, (int)kind, size_bytes);
 }
 
 // Part of a block is given back; the block lives on (a mapping that shrinks).
 HT_INLINE void count_shrink_totals(struct count *count, enum ht_kind kind, size_t size_bytes) {
-  gauge_subtract(count, (int)kind, size_bytes);
-  gauge_subtract(count, GAUGE_ALL, size_bytes);
+  gauges_subtract(count, (int)kind, size_bytes);
 }
 
 // The part of a free that must come before the site's counter is touched (the commit starts a new epoch).
@@ -105,8 +110,7 @@ HT_INLINE void count_free_totals(struct count *count, enum ht_kind kind, size_t 
   struct kind_count *totals = &count->kinds[kind];
   totals->frees++;
   totals->temporaries += temporary;
-  gauge_subtract(count, (int)kind, size_bytes);
-  gauge_subtract(count, GAUGE_ALL, size_bytes);
+  gauges_subtract(count, (int)kind, size_bytes);
 }
 
 // What the site held before the first change in this epoch is what it held at the peak.

@@ -64,6 +64,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
   static char program[4096];
   program_path(program, sizeof program);
   if (!session_wants(program[0] ? program : argv[0]) || !tables_init()) return;
+  count_init();
   stack_memo_init((uint32_t)session.depth);
   if (!sampler_init(session.every_ms)) return;
   process_info_init(argc, argv, environment);

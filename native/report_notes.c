@@ -1,5 +1,6 @@
 #include "report_notes.h"
 
+#include "count.h"
 #include "site.h"
 #include "text.h"
 
@@ -28,6 +29,10 @@ void notes_collect(struct report_notes *notes, struct report_tables *tables, con
   for (uint32_t i = 0; i < scan->note_count; i++) notes_add(notes, tables, scan->notes[i]);
   calls_note(notes, tables, unseen_calls);
   site_note(notes, tables, SITE_SIGNAL, "allocations made by signal handlers that interrupted heaptide have no stack");
+  site_note(notes, tables, SITE_SIGNAL_MAP, "mappings made by signal handlers that interrupted heaptide have no stack");
+  if (count_skipped_commits)
+    notes_add(notes, tables,
+              "threads allocated so fast that the peak was not followed call by call: it may be a little low");
   site_note(notes, tables, SITE_OVERFLOW, "the table of allocation sites was full: later sites are shown as one");
 }
 
