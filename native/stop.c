@@ -157,26 +157,36 @@ static void stop_handler(int signal, siginfo_t *info, void *context) {
 
 // ---- what the stopping thread finds out about the others
 
-static bool asleep_note(struct stop_thread *thread) {
+// What was found out about a thread.
+struct finding {
+  enum stop_state state;
+  uintptr_t stack_pointer; // STOP_ASLEEP
+};
+
+static struct finding asleep_or_loose(uint32_t tid) {
   struct task_call call;
-  if (!task_call(thread->tid, &call)) return false;
-  thread->call = call.number;
-  thread->call_pc = call.pc;
-  thread->stack_pointer = call.stack_pointer;
-  return true;
+  if (!task_call(tid, &call)) return (struct finding){STOP_LOOSE, 0};
+  return (struct finding){STOP_ASLEEP, call.stack_pointer};
 }
 
 // Why a thread does not answer; STOP_ASKED: no reason found, so that it goes on being waited for.
-static enum stop_state silent_state(struct stop_thread *thread) {
+static struct finding silent_thread(uint32_t tid) {
   struct task_status status;
-  if (!task_status(thread->tid, &status)) return STOP_GONE;
-  if (status.state == 'Z' || status.state == 'X') return STOP_GONE;
-  if (status.state == 'R') return STOP_ASKED;
-  if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return STOP_PASSING;
+  if (!task_status(tid, &status)) return (struct finding){STOP_GONE, 0};
+  if (status.state == 'Z' || status.state == 'X') return (struct finding){STOP_GONE, 0};
+  if (status.state == 'R') return (struct finding){STOP_ASKED, 0};
+  if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return (struct finding){STOP_PASSING, 0};
   bool cannot = status.blocked & sys_signal_bit(stop.signal);
-  bool stuck = status.state == 'D' || status.state == 'T' || status.state == 't';
-  if (!cannot && !stuck) return STOP_ASKED;
-  return asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+  bool stuck = status.state == 'T' || status.state == 't'; // by job control, by a debugger
+  return cannot || stuck ? asleep_or_loose(tid) : (struct finding){STOP_ASKED, 0};
+}
+
+// A thread that is still `expected`; its handler may say otherwise at any moment.
+static bool thread_settle(struct stop_thread *thread, uint32_t expected, struct finding found) {
+  if (!__atomic_compare_exchange_n(&thread->state, &expected, found.state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return false;
+  thread->stack_pointer = found.stack_pointer;
+  return true;
 }
 
 // ---- parking
@@ -197,14 +207,14 @@ static bool known(uint32_t tid) {
 }
 
 static void thread_send(struct stop_thread *thread) {
-  thread->call = -1;
-  asleep_note(thread);
+  struct task_call call = {.number = -1};
+  task_call(thread->tid, &call);
+  thread->call = call.number;
+  thread->call_pc = call.pc;
   __atomic_store_n(&thread->state, STOP_ASKED, __ATOMIC_RELEASE);
   long sent = stop.signal ? sys_call3(SYS_tgkill, sys_pid(), thread->tid, stop.signal) : -EPERM;
-  if (sent == -ESRCH)
-    thread->state = STOP_GONE;
-  else if (sent < 0)
-    thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+  if (sent == 0) return;
+  thread_settle(thread, STOP_ASKED, sent == -ESRCH ? (struct finding){STOP_GONE, 0} : asleep_or_loose(thread->tid));
 }
 
 static void thread_ask(uint32_t tid) {
@@ -231,11 +241,7 @@ static uint32_t silent_count(bool look) {
     struct stop_thread *thread = &stop.threads[i];
     if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == STOP_BUSY) thread_send(thread);
     if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != STOP_ASKED) continue;
-    if (look) {
-      enum stop_state state = silent_state(thread);
-      uint32_t asked = STOP_ASKED;
-      __atomic_compare_exchange_n(&thread->state, &asked, state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    }
+    if (look) thread_settle(thread, STOP_ASKED, silent_thread(thread->tid));
     silent += thread->state == STOP_ASKED;
   }
   return silent;
@@ -262,10 +268,11 @@ static void threads_park(void) {
     answers_wait(until_ns);
   } while (fresh && sys_now_ns() < until_ns);
   for (uint32_t i = 0; i < stop.count; i++) {
-    uint32_t state = __atomic_load_n(&stop.threads[i].state, __ATOMIC_ACQUIRE);
-    while ((state == STOP_ASKED || state == STOP_BUSY) &&
-           !__atomic_compare_exchange_n(&stop.threads[i].state, &state, STOP_LOOSE, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
+    struct stop_thread *thread = &stop.threads[i];
+    if (thread->state != STOP_ASKED && thread->state != STOP_BUSY) continue;
+    struct finding found = asleep_or_loose(thread->tid);
+    while (!thread_settle(thread, STOP_ASKED, found) && !thread_settle(thread, STOP_BUSY, found) &&
+           thread->state != STOP_PARKED)
       continue;
   }
 }
