@@ -43,15 +43,12 @@ static struct child *child_make(void) {
 static void request_serve(int number) {
   struct node *node = node_make();
   node->child = child_make();
-  if (number % LOST_EACH == LOST_EACH - 1)
-    return; // forgets the node, and with it the child
+  if (number % LOST_EACH == LOST_EACH - 1) return; // forgets the node, and with it the child
   free(node->child);
   free(node);
 }
 
-static void cache_fill(void) {
-  cache = node_make();
-}
+static void cache_fill(void) { cache = node_make(); }
 
 int main(void) {
   cache_fill();

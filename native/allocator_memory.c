@@ -36,18 +36,17 @@ static void arena_heaps_add(const struct mapping *mapping, struct spans *holes) 
 // bitmap of 16 bytes and `next`, the ring of arenas: the arena itself, or one inside an arena heap.
 
 #define BINS 127u
-#define BINS_EMPTY_MIN 40u   // of a program with many free chunks; the large bins stay empty
+#define BINS_EMPTY_MIN 40u // of a program with many free chunks; the large bins stay empty
 #define BIN_BYTES 16u
 #define BEFORE_BINS_BYTES 112u // mutex, flags, fast bins, top, last remainder: glibc 2.27 to 2.42; fewer later
 #define BINMAP_BYTES 16u
 #define BEHIND_NEXT_BYTES 40u // next, next_free, attached_threads, system_mem, max_system_mem
 
-static bool is_empty_bin(const uintptr_t *pair) {
-  return pair[0] == (uintptr_t)pair - BIN_BYTES && pair[1] == pair[0];
-}
+static bool is_empty_bin(const uintptr_t *pair) { return pair[0] == (uintptr_t)pair - BIN_BYTES && pair[1] == pair[0]; }
 
 static bool is_ring_word(uintptr_t next, uintptr_t bins) {
-  return (next < bins && next >= bins - BEFORE_BINS_BYTES) || (next && next % HEAP_MAX_BYTES <= sizeof(struct heap_info) + 16);
+  return (next < bins && next >= bins - BEFORE_BINS_BYTES) ||
+         (next && next % HEAP_MAX_BYTES <= sizeof(struct heap_info) + 16);
 }
 
 // The last bin is empty but for chunks over 1 MiB; then one of the few before it is the last empty one.
@@ -86,8 +85,8 @@ static bool is_c_library(const char *path) {
 struct block_walk {
   const struct maps *maps;
   struct spans *holes;
-  uint32_t at;       // blocks come by address, so this only moves up
-  uint32_t taken;    // one more than the mapping that is in `holes` already
+  uint32_t at;    // blocks come by address, so this only moves up
+  uint32_t taken; // one more than the mapping that is in `holes` already
 };
 
 static bool is_alone(const struct block *block) {
@@ -109,7 +108,8 @@ static bool block_memory_add(const struct block *block, void *context) {
   if (walk->taken == walk->at + 1 || block->start < mapping->start) return true;
   if (is_alone(block) || is_module_data(maps, mapping)) {
     uintptr_t end = block->start + block->size_bytes;
-    spans_add(walk->holes, (block->start & ~15ul) - 16, is_alone(block) ? (end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : end);
+    spans_add(walk->holes, (block->start & ~15ul) - 16,
+              is_alone(block) ? (end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : end);
     return true;
   }
   walk->taken = walk->at + 1;

@@ -80,8 +80,9 @@ void ht_free(struct thread *thread, void *block) {
   ht_hook_begin(thread);
   struct block taken;
   bool temporary = thread->last_block == (uintptr_t)block;
-  ht_called(thread, 0, 0);
-  if (likely(live_take((uintptr_t)block, &taken))) free_taken(thread, &taken, temporary);
+  bool known = live_take((uintptr_t)block, &taken);
+  ht_called(thread, 0, known ? taken.size_bytes : 0);
+  if (likely(known)) free_taken(thread, &taken, temporary);
   ht_hook_end(thread);
 }
 
@@ -96,7 +97,7 @@ bool ht_move_begin(struct thread *thread, void *old, struct block *taken) {
 void ht_move_end(struct thread *thread, const struct block *taken, void *block, size_t size_bytes,
                  struct hook_frame frame) {
   ht_hook_begin(thread);
-  ht_called(thread, (uintptr_t)block, block ? size_bytes : 0);
+  ht_called(thread, (uintptr_t)block, taken->size_bytes + (block ? size_bytes : 0));
   site_id site = {0};
   if (block) site = site_of(thread, frame, HT_KIND_HEAP);
   free_taken(thread, taken, false);
@@ -177,7 +178,7 @@ void ht_unmap(struct thread *thread, uintptr_t start, size_t size_bytes) {
   }
   ht_hook_begin(thread);
   bool temporary = thread->last_block == start;
-  ht_called(thread, 0, 0);
+  ht_called(thread, 0, size_bytes);
   lock_take(range_lock());
   span_drop(thread, start, page_up(start + size_bytes), temporary);
   lock_drop(range_lock());
@@ -321,8 +322,8 @@ void ht_deferred_run(struct thread *thread) {
   }
 }
 
-void ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
-  defer(thread, (struct deferred_call){0, 0, function, {0}, argument, DEFERRED_CALL});
+bool ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
+  return defer(thread, (struct deferred_call){0, 0, function, {0}, argument, DEFERRED_CALL});
 }
 
 // ---- front ends

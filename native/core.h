@@ -46,8 +46,8 @@ HT_INLINE void ht_hook_begin(struct thread *thread) {
   thread->in_hook = 1;
   __asm__ volatile("" ::: "memory");
 }
-// From a signal handler inside a hook: `function(argument)` once the hook is over.
-void ht_call_after_hook(struct thread *thread, void (*function)(int), int argument);
+// From a signal handler inside a hook: `function(argument)` once the hook is over. False: too much waits already.
+bool ht_call_after_hook(struct thread *thread, void (*function)(int), int argument);
 void ht_deferred_run(struct thread *thread);
 HT_INLINE void ht_hook_end(struct thread *thread) {
   __asm__ volatile("" ::: "memory");

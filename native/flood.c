@@ -17,13 +17,22 @@
 #define WORK_FIRST (1u << 14)
 #define WORDS_MAX UINT32_MAX // of one entry of work: 32 GiB; longer memory takes several
 
-enum mark { MARK_REACHED = 0, MARK_INDIRECT = 1 }; // as live_mark counts them
+enum mark { MARK_REACHED = 0, MARK_INDIRECT = 1 }; // of ranges and of other sources, as live_mark has them
 
-// Memory that is still to be read.
+// Memory that is still to be read, or (words 0) a block of the live map that has not been looked at yet.
 struct work {
   uintptr_t start;
   uint32_t words;
-  uint32_t holder; // record of the block that it is in
+  uint32_t holder; // record of the block that it is in; of the block that points to it
+};
+
+// Reached blocks, and values that may be pointers, wait in rings while what has to be looked at is on its way to the
+// processor's caches: at 10 million blocks nearly every look is a miss.
+#define QUEUE 16u
+
+struct pointer {
+  uintptr_t value, at;
+  uint32_t holder;
 };
 
 enum flood_mode { FLOOD_ROOT, FLOOD_BLOCKS, FLOOD_INDIRECT };
@@ -32,20 +41,23 @@ enum flood_mode { FLOOD_ROOT, FLOOD_BLOCKS, FLOOD_INDIRECT };
 static struct {
   struct work *work;
   size_t count, capacity;
+  struct work queue[QUEUE];
+  uint32_t queue_first, queue_count;
+  struct pointer pointers[QUEUE];
+  uint32_t pointer_first, pointer_count;
   bool complete;
   uint64_t bytes;
   enum flood_mode mode;
-  const struct root *root;   // FLOOD_ROOT: while its own words are read
-  uint32_t holder;           // of the block being read
-  uintptr_t at, page_end, end; // being read: [at, page_end) now, up to end later
-  uintptr_t self;            // FLOOD_INDIRECT: start of the block being read
-  uintptr_t low, high;       // no block and no range lies outside
+  const struct root *root;           // FLOOD_ROOT: while its own words are read
+  uint32_t holder;                   // of the block being read
+  uint32_t pointed_from;             // of the block that the pointer being followed is in
+  uintptr_t at, page_end, end;       // being read: [at, page_end) now, up to end later
+  uintptr_t self;                    // FLOOD_INDIRECT: start of the block being read
+  uintptr_t low, high;               // no block and no range lies outside
+  uintptr_t ranges_low, ranges_span; // no range lies outside
   const struct range *ranges;
   uint32_t range_count;
   uint8_t *range_marks;
-  uint32_t *range_pieces; // for each range the next piece of the same mapping, in a ring
-  uint32_t *block_last;   // for each mapping in pieces (struct range.block) the range of it seen last
-  uint32_t block_count;
   const struct block_source *source;
 } flood;
 
@@ -64,16 +76,19 @@ static bool work_grow(void) {
   return true;
 }
 
+static void work_push(struct work work) {
+  if (unlikely(flood.count == flood.capacity) && !work_grow())
+    flood.complete = false;
+  else
+    flood.work[flood.count++] = work;
+}
+
 static void work_add(uintptr_t start, uintptr_t end, uint32_t holder) {
   start = (start + 7) & ~7ul;
   end &= ~7ul;
   while (start < end) {
     size_t words = (end - start) / 8 < WORDS_MAX ? (end - start) / 8 : WORDS_MAX;
-    if (flood.count == flood.capacity && !work_grow()) {
-      flood.complete = false;
-      return;
-    }
-    flood.work[flood.count++] = (struct work){start, (uint32_t)words, holder};
+    work_push((struct work){start, (uint32_t)words, holder});
     start += words * 8;
   }
 }
@@ -92,13 +107,14 @@ static bool kind_is_followed(unsigned kind) {
 }
 
 static uint32_t holder_of(uintptr_t at, site_id site) {
-  return flood.mode == FLOOD_ROOT && flood.root ? holder_at_root(flood.root, at, site) : holder_at_block(flood.holder, site);
+  return flood.mode == FLOOD_ROOT && flood.root ? holder_at_root(flood.root, at, site)
+                                                : holder_at_block(flood.pointed_from, site);
 }
 
-static void block_reach(const struct block *block, uintptr_t at, size_t skip_bytes) {
+// Reads `block` later, but for its first bytes.
+static void block_read_later(const struct block *block, size_t skip_bytes, uint32_t holder) {
   if (!kind_is_followed(site_at(block->site)->kind)) return;
-  uintptr_t start = block->start + skip_bytes, end = block->start + block->size_bytes;
-  work_add_resident(start, end, holder_of(at, block->site));
+  work_add_resident(block->start + skip_bytes, block->start + block->size_bytes, holder);
 }
 
 static void range_reach(uint32_t index, uintptr_t at) {
@@ -112,26 +128,21 @@ static bool range_is_block(const struct range *range) {
   return range->site.value && !(range->flags & (RANGE_ALLOCATOR | RANGE_ARENA));
 }
 
-static bool same_reservation(uint32_t a, uint32_t b) {
-  const struct range *left = &flood.ranges[a], *right = &flood.ranges[b];
-  return left->end == right->start && left->flags & right->flags & RANGE_RESERVED;
+// Neighbours that were mapped together: pieces of a mapping that madvise or mprotect cut, committed parts of one
+// reservation. What munmap has torn apart is separate memory.
+static bool belongs_together(uint32_t left_index, uint32_t right_index) {
+  const struct range *left = &flood.ranges[left_index], *right = &flood.ranges[right_index];
+  if (left->end != right->start) return false;
+  return left->flags & right->flags & RANGE_RESERVED || (left->block && left->block == right->block);
 }
 
-static void range_visit_pieces(uint32_t index, void (*visit)(uint32_t index, uintptr_t at), uintptr_t at) {
-  uint32_t piece = index;
-  do {
-    if (range_is_block(&flood.ranges[piece])) visit(piece, at);
-    piece = flood.range_pieces[piece];
-  } while (piece != index);
-}
-
-// Who holds a pointer into one piece of a mapping, or one committed part of a reservation, holds them all.
+// Who holds a pointer into one of them holds them all.
 static void range_visit_whole(uint32_t index, void (*visit)(uint32_t index, uintptr_t at), uintptr_t at) {
   uint32_t first = index;
-  while (first > 0 && same_reservation(first - 1, first)) first--;
+  while (first > 0 && belongs_together(first - 1, first)) first--;
   for (uint32_t i = first; i < flood.range_count; i++) {
-    if (i > first && !same_reservation(i - 1, i)) return;
-    range_visit_pieces(i, visit, at);
+    if (i > first && !belongs_together(i - 1, i)) return;
+    if (range_is_block(&flood.ranges[i])) visit(i, at);
   }
 }
 
@@ -142,22 +153,32 @@ static void range_point(uint32_t index, uintptr_t at) {
 
 // `new T[0]` of a type with a destructor: the block holds only the count, 0, and the program keeps its end
 // (LeakSanitizer's IsSpecialCaseOfOperatorNew0).
-static bool find_empty_array(uintptr_t value, struct block *block) {
-  if (value % 16 != 8 || !live_find(value - 8, block)) return false;
-  return block->size_bytes == 8 && block->start == value - 8 && *(const uint64_t *)block->start == 0;
+static bool is_empty_array_end(uintptr_t value) {
+  struct block block;
+  if (value % 16 != 8 || !live_find(value - 8, &block)) return false;
+  return block.size_bytes == 8 && block.start == value - 8 && *(const uint64_t *)block.start == 0;
 }
 
-static void live_point(const struct block *block, uintptr_t at) {
-  if (flood.mode != FLOOD_INDIRECT) {
-    if (!live_mark(block->start, MARK_REACHED)) block_reach(block, at, 0);
-  } else if (block->start != flood.self && !live_marked(block->start, MARK_REACHED)) {
-    live_mark(block->start, MARK_INDIRECT);
-  }
+// A root's own words say where the block hangs, so that its record is made at once.
+static void live_reach(uintptr_t start, uintptr_t at) {
+  struct block block;
+  live_mark(start, LIVE_REACHED);
+  if (!flood.root) return work_push((struct work){start, 0, flood.pointed_from});
+  live_block(start, &block);
+  block_read_later(&block, 0, holder_at_root(flood.root, at, block.site));
+}
+
+static void live_follow(uintptr_t start, uintptr_t at) {
+  if (flood.mode != FLOOD_INDIRECT)
+    live_reach(start, at);
+  else if (start != flood.self)
+    live_mark(start, LIVE_INDIRECT);
 }
 
 static void source_point(const struct block *block, uintptr_t at) {
   if (flood.mode != FLOOD_INDIRECT) {
-    if (!flood.source->mark(block->start, MARK_REACHED)) block_reach(block, at, flood.source->skip_bytes(block));
+    if (!flood.source->mark(block->start, MARK_REACHED))
+      block_read_later(block, flood.source->skip_bytes(block), holder_of(at, block->site));
   } else if (block->start != flood.self && !flood.source->marked(block->start, MARK_REACHED)) {
     flood.source->mark(block->start, MARK_INDIRECT);
   }
@@ -170,22 +191,46 @@ static void range_at(uintptr_t value, uintptr_t at) {
   if (range->flags & RANGE_ARENA && flood.source && flood.source->find(value, &block)) return source_point(&block, at);
   if (range->flags & (RANGE_ALLOCATOR | RANGE_ARENA)) return;
   uint32_t index = (uint32_t)(range - flood.ranges);
-  if (flood.mode != FLOOD_INDIRECT) range_visit_whole(index, range_reach, at);
-  else if (range->start != flood.self) range_visit_whole(index, range_point, at);
+  if (flood.mode != FLOOD_INDIRECT)
+    range_visit_whole(index, range_reach, at);
+  else if (range->start != flood.self)
+    range_visit_whole(index, range_point, at);
 }
 
-static void value_follow(uintptr_t value, uintptr_t at) {
-  struct block block;
-  if (live_find(value, &block) || find_empty_array(value, &block)) live_point(&block, at);
-  else if (flood.range_count) range_at(value, at);
+static void pointer_follow(const struct pointer *pointer) {
+  uintptr_t start = live_point(pointer->value, flood.mode == FLOOD_INDIRECT ? LIVE_INDIRECT : LIVE_REACHED);
+  flood.pointed_from = pointer->holder;
+  if (start == 0 && is_empty_array_end(pointer->value)) start = pointer->value - 8;
+  if (start > LIVE_POINT_MARKED)
+    live_follow(start, pointer->at);
+  else if (pointer->value - flood.ranges_low < flood.ranges_span)
+    range_at(pointer->value, pointer->at);
+}
+
+static void pointer_take(void) {
+  struct pointer pointer = flood.pointers[flood.pointer_first];
+  flood.pointer_first = (flood.pointer_first + 1) % QUEUE;
+  flood.pointer_count--;
+  pointer_follow(&pointer);
+}
+
+static void pointer_add(uintptr_t value, uintptr_t at) {
+  live_prefetch_marks(value);
+  if (flood.pointer_count == QUEUE) pointer_take();
+  flood.pointers[(flood.pointer_first + flood.pointer_count++) % QUEUE] = (struct pointer){value, at, flood.holder};
+}
+
+static void pointers_flush(void) {
+  while (flood.pointer_count) pointer_take();
 }
 
 // ---- reading
 
 static void page_read(void) {
   uintptr_t low = flood.low, span = flood.high - flood.low;
-  for (const uintptr_t *word = (const uintptr_t *)flood.at, *end = (const uintptr_t *)flood.page_end; word < end; word++)
-    if (unlikely(*word - low < span)) value_follow(*word, (uintptr_t)word);
+  for (const uintptr_t *word = (const uintptr_t *)flood.at, *end = (const uintptr_t *)flood.page_end; word < end;
+       word++)
+    if (unlikely(*word - low < span)) pointer_add(*word, (uintptr_t)word);
 }
 
 static void span_read(void) {
@@ -197,18 +242,43 @@ static void span_read(void) {
   }
 }
 
+static void queue_fill(void) {
+  while (flood.count && flood.queue_count < QUEUE) {
+    struct work work = flood.work[--flood.count];
+    if (!work.words) live_prefetch(work.start);
+    flood.queue[(flood.queue_first + flood.queue_count++) % QUEUE] = work;
+  }
+}
+
+// Small blocks, nearly all, are read at once.
+static void queue_take(void) {
+  struct work work = flood.queue[flood.queue_first];
+  flood.queue_first = (flood.queue_first + 1) % QUEUE;
+  flood.queue_count--;
+  if (!work.words) {
+    struct block block;
+    live_block(work.start, &block);
+    work.holder = holder_at_block(work.holder, block.site);
+    if (block.size_bytes >= RESIDENT_WORTH_BYTES) return block_read_later(&block, 0, work.holder);
+    if (!kind_is_followed(site_at(block.site)->kind)) return;
+    work.words = (uint32_t)(block.size_bytes / 8);
+  }
+  flood.bytes += work.words * 8ul;
+  flood.holder = work.holder;
+  flood.at = work.start;
+  flood.end = work.start + work.words * 8ul;
+  span_read();
+}
+
 static void work_read(void *context) {
   (void)context;
   span_read();
+  pointers_flush();
   flood.root = NULL;
-  while (flood.count) {
-    struct work work = flood.work[--flood.count];
-    flood.bytes += work.words * 8ul;
-    flood.holder = work.holder;
-    flood.at = work.start;
-    flood.end = work.start + work.words * 8ul;
-    span_read();
-  }
+  do {
+    for (queue_fill(); flood.queue_count; queue_fill()) queue_take();
+    pointers_flush();
+  } while (flood.count);
 }
 
 // The rest of a page that cannot be read is left out.
@@ -267,14 +337,25 @@ static uint8_t site_answer(site_id site, uint8_t *answers) {
 
 static bool root_block_add(const struct block *block, void *context) {
   uint8_t answer = site_answer(block->site, context);
-  if (answer == SITE_PLAIN || live_mark(block->start, MARK_REACHED)) return true;
+  if (answer == SITE_PLAIN || live_marked(block->start, LIVE_REACHED)) return true;
+  live_mark(block->start, LIVE_REACHED);
   enum holder_source source = answer == SITE_LOADER ? HOLDER_SOURCE_LOADER : HOLDER_SOURCE_PARENT;
-  if (kind_is_followed(site_at(block->site)->kind))
-    work_add_resident(block->start, block->start + block->size_bytes, holder_at_source(source, block->site));
+  block_read_later(block, 0, holder_at_source(source, block->site));
   return true;
 }
 
-static void root_blocks_add(void *answers) { live_each(root_block_add, answers); }
+static bool root_source_block_add(const struct block *block, void *context) {
+  (void)context;
+  if (!site_is_inherited(block->site) || flood.source->mark(block->start, MARK_REACHED)) return true;
+  uint32_t holder = holder_at_source(HOLDER_SOURCE_PARENT, block->site);
+  block_read_later(block, flood.source->skip_bytes(block), holder);
+  return true;
+}
+
+static void root_blocks_add(void *answers) {
+  live_each_unreached(root_block_add, answers);
+  if (flood.source) flood.source->each(root_source_block_add, NULL);
+}
 
 void flood_root_blocks(void) {
   uint8_t *answers = sys_map(site_count);
@@ -288,9 +369,8 @@ void flood_root_blocks(void) {
 
 static bool block_point_out(const struct block *block, void *context) {
   (void)context;
-  if (live_marked(block->start, MARK_REACHED) || !kind_is_followed(site_at(block->site)->kind)) return true;
   flood.self = block->start;
-  work_add_resident(block->start, block->start + block->size_bytes, HOLDER_NONE);
+  block_read_later(block, 0, HOLDER_NONE);
   flood_run();
   return true;
 }
@@ -311,7 +391,7 @@ static bool range_is_leaked(uint32_t index) {
 
 void flood_indirect(void) {
   flood.mode = FLOOD_INDIRECT;
-  live_each(block_point_out, NULL);
+  live_each_unreached(block_point_out, NULL);
   if (flood.source) flood.source->each(source_block_point_out, NULL);
   for (uint32_t i = 0; i < flood.range_count; i++) {
     if (!range_is_leaked(i) || !kind_is_followed(flood.ranges[i].kind)) continue;
@@ -330,8 +410,7 @@ struct leak_visit {
 
 static bool leak_of_live(const struct block *block, void *context) {
   struct leak_visit *leak = context;
-  if (!live_marked(block->start, MARK_REACHED))
-    leak->visit(block->site, block->size_bytes, 1, live_marked(block->start, MARK_INDIRECT), leak->context);
+  leak->visit(block->site, block->size_bytes, 1, live_marked(block->start, LIVE_INDIRECT), leak->context);
   return true;
 }
 
@@ -350,15 +429,15 @@ static size_t range_live_bytes(const struct range *range) {
   return bytes;
 }
 
-// A mapping in pieces is one block, counted with the piece that the ring was closed with.
+// Pieces of one mapping side by side are one block, counted with the first.
 static bool is_counted_piece(uint32_t index) {
-  uint32_t block = flood.ranges[index].block;
-  return block == 0 || flood.block_last[block] == index;
+  const struct range *range = &flood.ranges[index];
+  return index == 0 || range->block == 0 || range[-1].block != range->block || range[-1].end != range->start;
 }
 
 void flood_each_leak(void (*visit)(site_id, size_t, uint32_t, bool, void *), void *context) {
   struct leak_visit leak = {visit, context};
-  live_each(leak_of_live, &leak);
+  live_each_unreached(leak_of_live, &leak);
   if (flood.source) flood.source->each(leak_of_source, &leak);
   for (uint32_t i = 0; i < flood.range_count; i++)
     if (range_is_leaked(i))
@@ -377,39 +456,19 @@ static void bounds_set(void) {
   live_bounds(&flood.low, &flood.high);
   if (flood.range_count == 0) return;
   uintptr_t start = flood.ranges[0].start, end = flood.ranges[flood.range_count - 1].end;
+  flood.ranges_low = start;
+  flood.ranges_span = end - start;
   if (flood.low == flood.high) flood.low = start;
   if (start < flood.low) flood.low = start;
   if (end > flood.high) flood.high = end;
-}
-
-static bool pieces_map(void) {
-  for (uint32_t i = 0; i < flood.range_count; i++)
-    if (flood.ranges[i].block >= flood.block_count) flood.block_count = flood.ranges[i].block + 1;
-  flood.range_marks = sys_map(flood.range_count + 1);
-  flood.range_pieces = sys_map((flood.range_count + 1) * sizeof *flood.range_pieces);
-  flood.block_last = sys_map((flood.block_count + 1) * sizeof *flood.block_last);
-  return flood.range_marks && flood.range_pieces && flood.block_last;
-}
-
-static void pieces_join(void) {
-  for (uint32_t i = 0; i < flood.range_count; i++) flood.range_pieces[i] = i;
-  for (uint32_t i = 0; i < flood.block_count; i++) flood.block_last[i] = UINT32_MAX;
-  for (uint32_t i = 0; i < flood.range_count; i++) {
-    uint32_t block = flood.ranges[i].block, last = block ? flood.block_last[block] : UINT32_MAX;
-    if (last != UINT32_MAX) {
-      flood.range_pieces[i] = flood.range_pieces[last];
-      flood.range_pieces[last] = i;
-    }
-    flood.block_last[block] = i;
-  }
 }
 
 bool flood_begin(void) {
   memset(&flood, 0, sizeof flood);
   flood.complete = true;
   flood.ranges = range_array(&flood.range_count);
-  if (!pieces_map() || !work_grow()) return false;
-  if (flood.range_count) pieces_join();
+  flood.range_marks = sys_map(flood.range_count + 1);
+  if (!flood.range_marks || !work_grow()) return false;
   flood.source = ht_block_source();
   if (flood.source && !flood.source->scan_begin()) flood.source = NULL;
   bounds_set();
@@ -419,8 +478,6 @@ bool flood_begin(void) {
 void flood_end(void) {
   if (flood.source) flood.source->scan_end();
   if (flood.range_marks) sys_unmap(flood.range_marks, flood.range_count + 1);
-  if (flood.range_pieces) sys_unmap(flood.range_pieces, (flood.range_count + 1) * sizeof *flood.range_pieces);
-  if (flood.block_last) sys_unmap(flood.block_last, (flood.block_count + 1) * sizeof *flood.block_last);
   if (flood.work) sys_unmap(flood.work, flood.capacity * sizeof *flood.work);
   memset(&flood, 0, sizeof flood);
 }

@@ -13,9 +13,9 @@
 
 // Roots that are blocks.
 enum holder_source {
-  HOLDER_SOURCE_WORD,    // a word in a root
-  HOLDER_SOURCE_LOADER,  // the dynamic loader's own block
-  HOLDER_SOURCE_PARENT,  // the parent's block, after fork
+  HOLDER_SOURCE_WORD,   // a word in a root
+  HOLDER_SOURCE_LOADER, // the dynamic loader's own block
+  HOLDER_SOURCE_PARENT, // the parent's block, after fork
 };
 
 // False: no memory; everything below then answers HOLDER_NONE.

@@ -36,7 +36,10 @@ __attribute__((noinline)) static void origin_take(struct scan_origin *origin, ui
 
 static void report_final(enum ht_reason reason, int signal, const struct scan_origin *origin) {
   if (sys_pid() != life_pid || !thread_recording()) return; // a vfork child, or not traced
-  if (__atomic_exchange_n(&reported, true, __ATOMIC_ACQ_REL)) return;
+  if (__atomic_exchange_n(&reported, true, __ATOMIC_ACQ_REL)) {
+    report_wait();
+    return;
+  }
   struct report_order order = {.reason = reason, .signal = signal, .scan = true, .origin = *origin};
   report_write(&order);
 }

@@ -95,18 +95,31 @@ HT_INLINE bool live_peek(uintptr_t start, struct block *block) {
 
 // ---- for the leak scan (live_scan.c); the world is parked or forked
 
-// Maps and clears the marks, notes the big blocks. false: no memory. Between resident_begin and resident_end.
+// Maps what the scan needs. False: no memory. Between resident_begin and resident_end.
 bool live_scan_begin(void);
 void live_scan_end(void);
 // The block that holds `address` (start or inside; of an empty block, its start). Inherited blocks are found too.
 bool live_find(uintptr_t address, struct block *block);
-// Calls `visit` for each block, by address, until it returns false.
+// The block that starts at `start`, which is known to be one.
+void live_block(uintptr_t start, struct block *block);
+// Asks for the memory that live_block and a reader of the block will look at.
+void live_prefetch(uintptr_t start);
+// Asks for the memory that live_point(address) will look at first.
+void live_prefetch_marks(uintptr_t address);
+// Calls `visit` for each block, or each that is not marked as reached, by address, until it returns false.
 void live_each(bool (*visit)(const struct block *block, void *context), void *context);
+void live_each_unreached(bool (*visit)(const struct block *block, void *context), void *context);
 // No block starts outside [*low, *high).
 void live_bounds(uintptr_t *low, uintptr_t *high);
-// Two marks for each block, by its start: 0 reachable, 1 indirect. Setting returns whether it was set before.
-bool live_mark(uintptr_t start, int which);
-bool live_marked(uintptr_t start, int which);
+
+// Two marks for each block, by its start.
+enum live_mark { LIVE_REACHED, LIVE_INDIRECT };
+void live_mark(uintptr_t start, enum live_mark which);
+bool live_marked(uintptr_t start, enum live_mark which);
+// The start of the block that holds `address`; 0: none does. LIVE_POINT_MARKED: the last block at or before it has this
+// mark or LIVE_REACHED already, so that it makes no difference.
+#define LIVE_POINT_MARKED 1u
+uintptr_t live_point(uintptr_t address, enum live_mark which);
 
 struct lock *live_lock(void);
 

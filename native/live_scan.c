@@ -1,72 +1,43 @@
 // The live map as the leak scan sees it: every block in turn, the block around an address, two marks a block.
+//
+// A bitmap says where blocks start, one bit a granule, with three more levels of one bit for 64 below, so that the
+// last start before an address is found in a few steps however large the block is. Only when a block is first
+// reached are its entry and its size looked at; a pointer to a block that is marked already costs two bits.
 #include "live.h"
 #include "resident.h"
 #include "sys.h"
 
-// Blocks longer than this are found by binary search, shorter ones by walking back over empty entries.
-#define BIG_BYTES 65536u
-
 #define PAGE_SHIFT 12
-#define LEAF_PAGES (LIVE_LEAF_ENTRIES * sizeof(uint32_t) >> PAGE_SHIFT)
 #define PAGE_ENTRIES ((1u << PAGE_SHIFT) / sizeof(uint32_t))
+#define WORDS (LIVE_LEAF_ENTRIES / 64)
+#define NONE UINT32_MAX
 
-// What the scan keeps about a leaf.
-struct leaf_marks {
-  uint64_t bits[LIVE_LEAF_ENTRIES / 32]; // two a granule
-  uint8_t pages[LEAF_PAGES];             // 1: entries were ever written there; reading the others would map them
+// 64 granules: where blocks start, and which of those blocks are reached. Together, since a pointer asks for both.
+struct stretch {
+  uint64_t starts, reached;
 };
 
-static struct leaf_marks *marks[LIVE_LEAVES];
-static struct block *big_blocks; // by address
-static size_t big_count, big_capacity;
+// What the scan keeps about a leaf.
+struct leaf_scan {
+  struct stretch stretches[WORDS];
+  uint64_t indirect[WORDS];
+  uint64_t starts_64[WORDS / 64];     // which stretches have a start
+  uint64_t starts_4096[WORDS / 4096]; // which words of `starts_64` are not 0
+  uint64_t any;                       // which words of `starts_4096` are not 0
+  uint32_t previous;                  // the next leaf below that has blocks; NONE: this is the lowest
+};
+
+static struct leaf_scan *scans[LIVE_LEAVES];
+
+static uintptr_t leaf_start(size_t leaf) { return (uintptr_t)leaf << LIVE_LEAF_SHIFT; }
+static size_t leaf_of(uintptr_t address) { return (address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1); }
+static uint32_t granule_of(uintptr_t address) { return (uint32_t)(address >> 4) & (LIVE_LEAF_ENTRIES - 1); }
 
 static struct block block_of(uintptr_t start, uint32_t entry) {
   return (struct block){start, live_entry_size(start, entry, live_side_read), {entry >> LIVE_SLACK_BITS}};
 }
 
-static uintptr_t leaf_start(size_t leaf) { return (uintptr_t)leaf << LIVE_LEAF_SHIFT; }
-
-static bool page_each(size_t leaf, size_t page, bool (*visit)(const struct block *, void *), void *context) {
-  const uint32_t *entries = live_leaves[leaf];
-  for (size_t i = page * PAGE_ENTRIES; i < (page + 1) * PAGE_ENTRIES; i += 4) {
-    const uint64_t *pair = (const uint64_t *)(entries + i);
-    if (!(pair[0] | pair[1])) continue;
-    for (size_t j = i; j < i + 4; j++) {
-      if (!entries[j]) continue;
-      struct block block = block_of(leaf_start(leaf) + j * 16, entries[j]);
-      if (!visit(&block, context)) return false;
-    }
-  }
-  return true;
-}
-
-void live_each(bool (*visit)(const struct block *, void *), void *context) {
-  for (uint32_t i = 0; i < live_leaf_count; i++) {
-    uint32_t leaf = live_leaf_order[i];
-    for (size_t page = 0; marks[leaf] && page < LEAF_PAGES; page++)
-      if (marks[leaf]->pages[page] && !page_each(leaf, page, visit, context)) return;
-  }
-}
-
-void live_bounds(uintptr_t *low, uintptr_t *high) {
-  *low = live_leaf_count ? leaf_start(live_leaf_order[0]) : 0;
-  *high = live_leaf_count ? leaf_start(live_leaf_order[live_leaf_count - 1] + 1) : 0;
-}
-
-static bool big_add(const struct block *block, void *ok) {
-  if (block->size_bytes <= BIG_BYTES) return true;
-  if (big_count == big_capacity) {
-    size_t capacity = big_capacity ? big_capacity * 2 : 1024;
-    struct block *larger = sys_map(capacity * sizeof *larger);
-    if (!larger) return *(bool *)ok = false;
-    for (size_t i = 0; i < big_count; i++) larger[i] = big_blocks[i];
-    if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
-    big_blocks = larger;
-    big_capacity = capacity;
-  }
-  big_blocks[big_count++] = *block;
-  return true;
-}
+// ---- begin and end
 
 // Few and nearly in order: the heap grows up.
 static void leaves_sort(void) {
@@ -77,89 +48,191 @@ static void leaves_sort(void) {
   }
 }
 
-static bool marks_map(uint32_t leaf) {
-  if (!live_leaves[leaf]) return true;
-  marks[leaf] = sys_map(sizeof *marks[leaf]);
-  if (!marks[leaf]) return false;
+static void start_note(struct leaf_scan *scan, uint32_t granule) {
+  scan->stretches[granule / 64].starts |= 1ull << granule % 64;
+  scan->starts_64[granule / 4096] |= 1ull << granule / 64 % 64;
+  scan->starts_4096[granule / 262144] |= 1ull << granule / 4096 % 64;
+  scan->any |= 1ull << granule / 262144;
+}
+
+static void page_note(struct leaf_scan *scan, const uint32_t *entries, size_t page) {
+  for (size_t i = page * PAGE_ENTRIES; i < (page + 1) * PAGE_ENTRIES; i += 4) {
+    const uint64_t *pair = (const uint64_t *)(entries + i);
+    if (!(pair[0] | pair[1])) continue;
+    for (size_t j = i; j < i + 4; j++)
+      if (entries[j]) start_note(scan, (uint32_t)j);
+  }
+}
+
+static bool leaf_scan_map(uint32_t leaf) {
+  struct leaf_scan *scan = scans[leaf] = sys_map(sizeof *scan);
+  if (!scan) return false;
+  // Pages of entries that were never written are left alone: reading would map them.
   uintptr_t start = (uintptr_t)live_leaves[leaf], end = start + LIVE_LEAF_ENTRIES * sizeof(uint32_t);
   for (uintptr_t at = start, run_end; resident_next(&at, &run_end, end, false); at = run_end)
     for (size_t page = (at - start) >> PAGE_SHIFT; page < (run_end - start) >> PAGE_SHIFT; page++)
-      marks[leaf]->pages[page] = 1;
+      page_note(scan, live_leaves[leaf], page);
   return true;
 }
 
 bool live_scan_begin(void) {
-  bool ok = true;
+  uint32_t previous = NONE;
   leaves_sort();
-  for (uint32_t i = 0; i < live_leaf_count; i++) ok &= marks_map(live_leaf_order[i]);
-  big_count = 0;
-  if (ok) live_each(big_add, &ok);
-  if (!ok) live_scan_end();
-  return ok;
+  for (uint32_t i = 0; i < live_leaf_count; i++) {
+    uint32_t leaf = live_leaf_order[i];
+    if (!live_leaves[leaf]) continue;
+    if (!leaf_scan_map(leaf)) return live_scan_end(), false;
+    scans[leaf]->previous = previous;
+    if (scans[leaf]->any) previous = leaf;
+  }
+  return true;
 }
 
 void live_scan_end(void) {
   for (uint32_t i = 0; i < live_leaf_count; i++) {
     uint32_t leaf = live_leaf_order[i];
-    if (marks[leaf]) sys_unmap(marks[leaf], sizeof *marks[leaf]);
-    marks[leaf] = NULL;
+    if (scans[leaf]) sys_unmap(scans[leaf], sizeof *scans[leaf]);
+    scans[leaf] = NULL;
   }
-  if (big_blocks) sys_unmap(big_blocks, big_capacity * sizeof *big_blocks);
-  big_blocks = NULL;
-  big_count = big_capacity = 0;
 }
 
-static bool block_holds(const struct block *block, uintptr_t address) {
-  return address - block->start < block->size_bytes || address == block->start;
+void live_bounds(uintptr_t *low, uintptr_t *high) {
+  *low = live_leaf_count ? leaf_start(live_leaf_order[0]) : 0;
+  *high = live_leaf_count ? leaf_start(live_leaf_order[live_leaf_count - 1] + 1) : 0;
 }
 
-static bool big_find(uintptr_t address, struct block *block) {
-  size_t low = 0, high = big_count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (big_blocks[middle].start <= address) low = middle + 1;
-    else high = middle;
+// ---- every block
+
+static bool word_each(size_t leaf, size_t word, uint64_t bits, bool (*visit)(const struct block *, void *),
+                      void *context) {
+  for (; bits; bits &= bits - 1) {
+    size_t granule = word * 64 + (size_t)__builtin_ctzll(bits);
+    struct block block = block_of(leaf_start(leaf) + granule * 16, live_leaves[leaf][granule]);
+    if (!visit(&block, context)) return false;
   }
-  if (low == 0 || !block_holds(&big_blocks[low - 1], address)) return false;
-  *block = big_blocks[low - 1];
   return true;
 }
 
-bool live_find(uintptr_t address, struct block *block) {
-  if (address >> 47) return false;
-  size_t leaf = address >> LIVE_LEAF_SHIFT;
-  uintptr_t granule = address & ~15ul, stop = granule > BIG_BYTES ? granule - BIG_BYTES : 0;
-  const uint32_t *entries = live_leaves[leaf];
-  while (entries) {
-    size_t at = (granule >> 4) & (LIVE_LEAF_ENTRIES - 1);
-    while (at > 0 && !entries[at] && granule > stop) at--, granule -= 16;
-    if (entries[at]) {
-      *block = block_of(granule, entries[at]);
-      return block_holds(block, address) || big_find(address, block);
+static bool leaf_each(size_t leaf, bool unreached, bool (*visit)(const struct block *, void *), void *context) {
+  const struct leaf_scan *scan = scans[leaf];
+  for (size_t upper = 0; upper < WORDS / 64; upper++)
+    for (uint64_t words = scan->starts_64[upper]; words; words &= words - 1) {
+      size_t word = upper * 64 + (size_t)__builtin_ctzll(words);
+      const struct stretch *stretch = &scan->stretches[word];
+      uint64_t bits = stretch->starts & ~(unreached ? stretch->reached : 0);
+      if (!word_each(leaf, word, bits, visit, context)) return false;
     }
-    if (granule <= stop || leaf == 0) break;
-    entries = live_leaves[--leaf];
-    granule -= 16;
+  return true;
+}
+
+static void leaves_each(bool unreached, bool (*visit)(const struct block *, void *), void *context) {
+  for (uint32_t i = 0; i < live_leaf_count; i++) {
+    uint32_t leaf = live_leaf_order[i];
+    if (scans[leaf] && !leaf_each(leaf, unreached, visit, context)) return;
   }
-  return big_find(address, block);
 }
 
-static uint64_t *mark_word(uintptr_t start, int which, uint64_t *bit) {
-  struct leaf_marks *leaf = marks[(start >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)];
-  size_t index = ((start >> 4) & (LIVE_LEAF_ENTRIES - 1)) * 2 + (size_t)which;
-  *bit = 1ull << (index & 63);
-  return leaf ? &leaf->bits[index >> 6] : NULL;
+void live_each(bool (*visit)(const struct block *, void *), void *context) { leaves_each(false, visit, context); }
+void live_each_unreached(bool (*visit)(const struct block *, void *), void *context) {
+  leaves_each(true, visit, context);
 }
 
-bool live_mark(uintptr_t start, int which) {
-  uint64_t bit, *word = mark_word(start, which, &bit);
-  if (!word) return true;
-  bool before = *word & bit;
-  *word |= bit;
-  return before;
+// ---- the block around an address
+
+static uint32_t last_bit(uint64_t bits) { return 63 - (uint32_t)__builtin_clzll(bits); }
+// Of `bits` those up to number `last`.
+static uint64_t bits_up_to(uint64_t bits, uint32_t last) { return bits & (~0ull >> (63 - last % 64)); }
+// Of `bits` those below number `end`.
+static uint64_t bits_below(uint64_t bits, uint32_t end) { return bits & ((1ull << end % 64) - 1); }
+
+// The last start at or before `granule`; NONE: none in this leaf. Up the levels until one has a bit, and down again.
+static uint32_t start_before(const struct leaf_scan *scan, uint32_t granule) {
+  uint64_t bits = bits_up_to(scan->stretches[granule / 64].starts, granule);
+  if (bits) return granule / 64 * 64 + last_bit(bits);
+  uint32_t word = granule / 64, upper = word / 64, top = upper / 64;
+  if (!(bits = bits_below(scan->starts_64[upper], word))) {
+    if (!(bits = bits_below(scan->starts_4096[top], upper))) {
+      if (!(bits = bits_below(scan->any, top))) return NONE;
+      top = last_bit(bits);
+      bits = scan->starts_4096[top];
+    }
+    upper = top * 64 + last_bit(bits);
+    bits = scan->starts_64[upper];
+  }
+  word = upper * 64 + last_bit(bits);
+  return word * 64 + last_bit(scan->stretches[word].starts);
 }
 
-bool live_marked(uintptr_t start, int which) {
-  uint64_t bit, *word = mark_word(start, which, &bit);
-  return word && (*word & bit);
+// The last leaf below `leaf` that has blocks.
+static uint32_t leaf_before(size_t leaf) {
+  uint32_t low = 0, high = live_leaf_count;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (live_leaf_order[middle] < leaf)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return NONE;
+  uint32_t before = live_leaf_order[low - 1];
+  return !scans[before] ? NONE : scans[before]->any ? before : scans[before]->previous;
+}
+
+// The last start at or before `address`; 0: there is none.
+static uintptr_t start_find(uintptr_t address) {
+  size_t leaf = leaf_of(address);
+  const struct leaf_scan *scan = scans[leaf];
+  uint32_t granule = scan ? start_before(scan, granule_of(address)) : NONE;
+  if (granule == NONE) {
+    leaf = scan ? scan->previous : leaf_before(leaf);
+    if (leaf == NONE) return 0;
+    granule = start_before(scans[leaf], LIVE_LEAF_ENTRIES - 1);
+  }
+  return leaf_start(leaf) + granule * 16ul;
+}
+
+static bool holds(uintptr_t start, uintptr_t address, struct block *block) {
+  *block = block_of(start, live_leaves[leaf_of(start)][granule_of(start)]);
+  return address - start < block->size_bytes || address == start;
+}
+
+bool live_find(uintptr_t address, struct block *block) {
+  uintptr_t start = address >> 47 ? 0 : start_find(address);
+  return start && holds(start, address, block);
+}
+
+// ---- marks
+
+static uint64_t *mark_word(uintptr_t start, enum live_mark which) {
+  struct leaf_scan *scan = scans[leaf_of(start)];
+  uint32_t word = granule_of(start) / 64;
+  return which == LIVE_REACHED ? &scan->stretches[word].reached : &scan->indirect[word];
+}
+static uint64_t mark_bit(uintptr_t start) { return 1ull << granule_of(start) % 64; }
+
+bool live_marked(uintptr_t start, enum live_mark which) { return *mark_word(start, which) & mark_bit(start); }
+
+void live_mark(uintptr_t start, enum live_mark which) { *mark_word(start, which) |= mark_bit(start); }
+
+uintptr_t live_point(uintptr_t address, enum live_mark which) {
+  struct block block;
+  uintptr_t start = address >> 47 ? 0 : start_find(address);
+  if (!start) return 0;
+  if (live_marked(start, which) || live_marked(start, LIVE_REACHED)) return LIVE_POINT_MARKED;
+  return address == start || holds(start, address, &block) ? start : 0;
+}
+
+void live_block(uintptr_t start, struct block *block) {
+  *block = block_of(start, live_leaves[leaf_of(start)][granule_of(start)]);
+}
+
+void live_prefetch_marks(uintptr_t address) {
+  const struct leaf_scan *scan = scans[leaf_of(address)];
+  if (scan) __builtin_prefetch(&scan->stretches[granule_of(address) / 64], 1);
+}
+
+void live_prefetch(uintptr_t start) {
+  __builtin_prefetch(&live_leaves[leaf_of(start)][granule_of(start)]);
+  __builtin_prefetch((const void *)(start - 8));
+  __builtin_prefetch((const void *)(start + 56));
 }

@@ -28,24 +28,36 @@ struct lock {
   int state; // 0 free, 1 taken, 2 taken and somebody waits
   uint8_t rank;
 };
-#define LOCK_INIT(rank_) {.state = 0, .rank = (rank_)}
+#define LOCK_INIT(rank_)                                                                                               \
+  { .state = 0, .rank = (rank_) }
+
+// How many locks the calling thread holds or is about to: while there are any it is not parked (stop.h).
+extern __thread uint8_t lock_depth __attribute__((tls_model("initial-exec")));
 
 void lock_wait(struct lock *lock);
 
 HT_INLINE void lock_take(struct lock *lock) {
   int free_state = 0;
+  lock_depth++;
+  __asm__ volatile("" ::: "memory");
   if (unlikely(!__atomic_compare_exchange_n(&lock->state, &free_state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
     lock_wait(lock);
 }
 
 HT_INLINE bool lock_try(struct lock *lock) {
   int free_state = 0;
-  return __atomic_compare_exchange_n(&lock->state, &free_state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  lock_depth++;
+  __asm__ volatile("" ::: "memory");
+  if (__atomic_compare_exchange_n(&lock->state, &free_state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return true;
+  lock_depth--;
+  return false;
 }
 
 HT_INLINE void lock_drop(struct lock *lock) {
   if (unlikely(__atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2))
     sys_call4(SYS_futex, (long)&lock->state, FUTEX_WAKE_PRIVATE, 1, 0);
+  __asm__ volatile("" ::: "memory");
+  lock_depth--;
 }
 
 #endif

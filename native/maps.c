@@ -23,9 +23,12 @@ static uintptr_t hex_read(char **at) {
   uintptr_t value = 0;
   for (;; (*at)++) {
     char c = **at;
-    if (c >= '0' && c <= '9') value = value * 16 + (uintptr_t)(c - '0');
-    else if (c >= 'a' && c <= 'f') value = value * 16 + (uintptr_t)(c - 'a' + 10);
-    else return value;
+    if (c >= '0' && c <= '9')
+      value = value * 16 + (uintptr_t)(c - '0');
+    else if (c >= 'a' && c <= 'f')
+      value = value * 16 + (uintptr_t)(c - 'a' + 10);
+    else
+      return value;
   }
 }
 
@@ -42,7 +45,11 @@ static char *line_parse(char *at, struct mapping *mapping) {
   at += *at == ' ';
   mapping->flags = 0;
   for (; *at && *at != ' ' && *at != '\n'; at++)
-    mapping->flags |= *at == 'r' ? MAPS_READ : *at == 'w' ? MAPS_WRITE : *at == 'x' ? MAPS_EXEC : *at == 's' ? MAPS_SHARED : 0;
+    mapping->flags |= *at == 'r'   ? MAPS_READ
+                      : *at == 'w' ? MAPS_WRITE
+                      : *at == 'x' ? MAPS_EXEC
+                      : *at == 's' ? MAPS_SHARED
+                                   : 0;
   while (*at == ' ') at++;
   for (int field = 0; field < 3; field++) field_skip(&at); // offset, device, inode
   mapping->path = at;
@@ -73,8 +80,10 @@ const struct mapping *maps_find(const struct maps *maps, uintptr_t address) {
   uint32_t low = 0, high = maps->count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (maps->table[middle].end <= address) low = middle + 1;
-    else high = middle;
+    if (maps->table[middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < maps->count && maps->table[low].start <= address ? &maps->table[low] : NULL;
 }

@@ -28,6 +28,7 @@
 
 static const struct session *session;                        // set at start-up
 static struct lock one_report = LOCK_INIT(LOCK_RANK_REPORT); // guards everything below
+static int writing_tid;                                      // who has the lock; atomic
 static uint32_t process_flags;                               // atomic
 static uint64_t python_arena_free_bytes;
 
@@ -49,6 +50,7 @@ void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = f
 // The lock is the parent's: another thread of its may have held it.
 void report_fork_child(void) {
   one_report.state = 0;
+  writing_tid = 0;
   python_arena_free_bytes = 0;
 }
 
@@ -295,20 +297,49 @@ static bool report_put_together(struct report *report) {
   return written;
 }
 
-bool report_write(const struct report_order *order) {
+static void sleep_ms(long milliseconds) {
+  struct timespec time = {0, milliseconds * 1000000};
+  sys_call3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+// Waits by looking again: a thread that waits for a lock is not parked, and the other's report would wait for it.
+static bool turn_take(void) {
+  while (!lock_try(&one_report)) {
+    if (__atomic_load_n(&writing_tid, __ATOMIC_RELAXED) == sys_tid()) return false;
+    sleep_ms(1);
+  }
+  __atomic_store_n(&writing_tid, sys_tid(), __ATOMIC_RELAXED);
+  return true;
+}
+
+static void turn_give(void) {
+  __atomic_store_n(&writing_tid, 0, __ATOMIC_RELAXED);
+  lock_drop(&one_report);
+}
+
+void report_wait(void) {
+  if (turn_take()) turn_give();
+}
+
+static bool report_write_now(const struct report_order *order) {
   struct report *report = sys_map(sizeof *report);
   if (!report) return false;
   report->order = order;
   uint64_t saved_signals = signals_block();
-  lock_take(&one_report);
   ht_report_hooks_run();
   module_refresh(); // takes the loader's lock, which a parked thread might hold
   stop_begin();
   bool written = report_put_together(report);
   stop_end();
-  lock_drop(&one_report);
   signals_restore(saved_signals);
   sys_unmap(report, sizeof *report);
+  return written;
+}
+
+bool report_write(const struct report_order *order) {
+  if (!turn_take()) return false;
+  bool written = report_write_now(order);
+  turn_give();
   return written;
 }
 

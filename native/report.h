@@ -28,6 +28,9 @@ void report_python_arenas_set(uint64_t free_bytes);
 // is left behind then). errno stays.
 bool report_write(const struct report_order *order);
 
+// Waits until a report that another thread is writing is done: before this thread ends the process.
+void report_wait(void);
+
 // Removes the file that the last report_write made (an exec that failed after all).
 void report_withdraw(void);
 

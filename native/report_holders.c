@@ -37,14 +37,17 @@ void holders_find(struct report_holders *holders, struct report_tables *tables) 
     struct report_holder *holder = &holders->table[i];
     holder->link_count = scan_holder(holder->site, holder->links, HOLDER_LINKS);
     links_without_site_drop(holder);
-    for (uint32_t k = 0; k < holder->link_count; k++)
+    for (uint32_t k = 0; k < holder->link_count; k++) {
       if (holder->links[k].kind == HT_HOLDER_SITE) tables_want(tables, (site_id){holder->links[k].ref});
+      if (holder->links[k].frame) tables_want_frame(tables, holder->links[k].frame);
+    }
   }
 }
 
 static struct ht_file_holder_link link_row(const struct scan_holder_link *link, struct report_tables *tables,
                                            const struct report_threads *threads) {
   struct ht_file_holder_link row = {.kind = link->kind, .ref = link->ref, .address = link->address};
+  row.frame = tables_frame(tables, link->frame);
   if (link->kind == HT_HOLDER_SITE) row.ref = tables_site(tables, (site_id){link->ref});
   if (link->kind == HT_HOLDER_STACK) row.ref = threads_index(threads, link->ref);
   if (link->kind == HT_HOLDER_TEXT) row.ref = tables_string(tables, link->text);

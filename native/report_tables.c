@@ -45,8 +45,12 @@ static void map_drop(uint32_t *map, uint32_t count) {
   if (map) sys_unmap(map, ((size_t)count + 1) * sizeof(uint32_t));
 }
 
+// Frames that are interned after numbering began: one for each holder on a stack.
+#define LATER_FRAMES 64u
+
 bool tables_begin(struct report_tables *tables) {
-  *tables = (struct report_tables){.site_end = site_count, .node_end = node_count, .frame_end = frame_count};
+  *tables =
+      (struct report_tables){.site_end = site_count, .node_end = node_count, .frame_end = frame_count + LATER_FRAMES};
   tables->sites = map_make(tables->site_end);
   tables->nodes = map_make(tables->node_end);
   tables->frames = map_make(tables->frame_end);
@@ -79,14 +83,14 @@ static bool figures_any(const struct site_figures *figures) {
          0;
 }
 
-static void frame_want(struct report_tables *tables, uint32_t frame) {
+void tables_want_frame(struct report_tables *tables, uint32_t frame) {
   if (frame < tables->frame_end) tables->frames[frame] = WANTED;
 }
 
 static void stack_want(struct report_tables *tables, uint32_t node) {
   while (node != 0 && node < tables->node_end && tables->nodes[node] != WANTED) {
     tables->nodes[node] = WANTED;
-    frame_want(tables, node_table[node].frame);
+    tables_want_frame(tables, node_table[node].frame);
     node = node_table[node].parent;
   }
 }
@@ -118,6 +122,10 @@ void tables_number(struct report_tables *tables) {
 
 uint32_t tables_site(const struct report_tables *tables, site_id site) {
   return site.value < tables->site_end ? tables->sites[site.value] : 0;
+}
+
+uint32_t tables_frame(const struct report_tables *tables, uint32_t frame) {
+  return frame < tables->frame_end ? tables->frames[frame] : 0;
 }
 
 uint32_t tables_string(struct report_tables *tables, const char *string) {

@@ -22,6 +22,8 @@ struct report_tables {
 bool tables_begin(struct report_tables *tables);
 // Wants a site in the file whatever it counted. Before tables_number.
 void tables_want(struct report_tables *tables, site_id site);
+// The same for a frame that belongs to no stack.
+void tables_want_frame(struct report_tables *tables, uint32_t frame);
 // Numbers sites, nodes, frames. Counters are settled.
 void tables_number(struct report_tables *tables);
 void tables_drop(struct report_tables *tables);
@@ -30,6 +32,9 @@ void tables_drop(struct report_tables *tables);
 uint32_t tables_string(struct report_tables *tables, const char *string);
 // The file's number of a site, 0: not in it.
 uint32_t tables_site(const struct report_tables *tables, site_id site);
+
+// The file's number of a frame, 0: not in it.
+uint32_t tables_frame(const struct report_tables *tables, uint32_t frame);
 
 // A site's figures as the file has them: an inherited site counts nothing, pages given back are not live.
 void tables_figures(const struct report_tables *tables, site_id site, struct site_figures *figures);

@@ -39,8 +39,10 @@ static bool roots_grow(struct roots *roots) {
 
 static void root_add(struct roots *roots, struct root root) {
   if (root.start >= root.end) return;
-  if (roots->count == roots->capacity && !roots_grow(roots)) roots->complete = false;
-  else roots->table[roots->count++] = root;
+  if (roots->count == roots->capacity && !roots_grow(roots))
+    roots->complete = false;
+  else
+    roots->table[roots->count++] = root;
 }
 
 void roots_drop(struct roots *roots) {
@@ -58,12 +60,14 @@ static uintptr_t thread_pointer(void) {
 
 void roots_each_thread(const struct scan_origin *origin, void (*visit)(const struct root_thread *, void *),
                        void *context) {
-  visit(&(struct root_thread){(uint32_t)sys_tid(), origin->stack_pointer, thread_pointer()}, context);
+  visit(&(struct root_thread){(uint32_t)sys_tid(), origin->stack_pointer, thread_pointer(), NULL}, context);
   uint32_t count;
   const struct stop_thread *threads = stop_threads(&count);
   for (uint32_t i = 0; i < count; i++) {
     if (threads[i].state == STOP_GONE) continue;
-    visit(&(struct root_thread){threads[i].tid, threads[i].stack_pointer, threads[i].thread_pointer}, context);
+    bool still = threads[i].state == STOP_PARKED || threads[i].state == STOP_ASLEEP;
+    uintptr_t stack_pointer = still ? threads[i].stack_pointer : 0;
+    visit(&(struct root_thread){threads[i].tid, stack_pointer, threads[i].thread_pointer, &threads[i]}, context);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "maps.h"
 #include "scan.h"
+#include "stop.h"
 #include "words.h"
 
 enum root_kind {
@@ -36,6 +37,7 @@ void roots_drop(struct roots *roots);
 struct root_thread {
   uint32_t tid;
   uintptr_t stack_pointer, thread_pointer; // 0: unknown
+  const struct stop_thread *stopped;       // NULL: the calling thread
 };
 // Calls `visit` for the calling thread and each stopped one that lives.
 void roots_each_thread(const struct scan_origin *origin, void (*visit)(const struct root_thread *, void *context),

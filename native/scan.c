@@ -15,7 +15,7 @@
 #define NOTE_NO_MEMORY "the leak scan did not run to its end: no memory was left for it"
 #define NOTE_NO_TASKS "threads could not be listed (/proc/self/task): leaks may be reported that a thread still holds"
 #define NOTE_LOOSE "a thread could not be stopped: what only its registers hold may be reported as leaked"
-#define NOTE_ASLEEP "a thread blocks every signal: what only its registers hold may be reported as leaked"
+#define NOTE_ASLEEP "a sleeping thread could not be signalled: what only its registers hold may be reported as leaked"
 
 struct scan {
   const struct scan_origin *origin;
@@ -54,15 +54,16 @@ static void leak_count(site_id site, size_t bytes, uint32_t blocks, bool indirec
   if (site.value >= result->leak_capacity) return; // made by a thread that could not be stopped
   struct scan_leak *leak = &result->leaks[site.value];
   leak->site = site;
-  if (indirect) leak->indirect_bytes += bytes, leak->indirect_blocks += blocks;
-  else leak->direct_bytes += bytes, leak->direct_blocks += blocks;
+  if (indirect)
+    leak->indirect_bytes += bytes, leak->indirect_blocks += blocks;
+  else
+    leak->direct_bytes += bytes, leak->direct_blocks += blocks;
 }
 
 static void leaks_collect(struct scan_result *result) {
   flood_each_leak(leak_count, result);
   for (uint32_t i = 0; i < result->leak_capacity; i++)
-    if (result->leaks[i].site.value)
-      result->leaks[result->leak_count++] = result->leaks[i];
+    if (result->leaks[i].site.value) result->leaks[result->leak_count++] = result->leaks[i];
 }
 
 // Globals come before stacks: where both hold a block, the global is the better answer to who does.
@@ -78,8 +79,10 @@ static void memory_scan(struct scan *scan) {
     flood_indirect();
     result->scanned_bytes = flood_bytes(&ok);
   }
-  if (ok) leaks_collect(result);
-  else note_add(result, NOTE_NO_MEMORY);
+  if (ok)
+    leaks_collect(result);
+  else
+    note_add(result, NOTE_NO_MEMORY);
   guard_end();
   result->complete = ok;
 }
@@ -90,9 +93,12 @@ static void scan_prepared(struct scan *scan) {
   result->leak_capacity = site_count;
   result->leaks = sys_map(result->leak_capacity * sizeof *result->leaks);
   bool ok = live_scan_begin();
-  if (!flood_begin() || !ok || !result->leaks) note_add(result, NOTE_NO_MEMORY);
-  else if (!maps_read(&scan->maps)) note_add(result, NOTE_NO_MAPS);
-  else memory_scan(scan);
+  if (!flood_begin() || !ok || !result->leaks)
+    note_add(result, NOTE_NO_MEMORY);
+  else if (!maps_read(&scan->maps))
+    note_add(result, NOTE_NO_MAPS);
+  else
+    memory_scan(scan);
   maps_drop(&scan->maps);
   roots_drop(&scan->roots);
   flood_end();

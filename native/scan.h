@@ -21,6 +21,7 @@ struct scan_holder_link {
   uint32_t ref;      // SITE: site id. GLOBAL, TLS: module index. STACK: the thread's tid
   uintptr_t address; // GLOBAL: in the ELF file. TLS: offset in the module's block. STACK: of the word, 0: a register
   const char *text;  // TEXT: static, what holds it
+  uint32_t frame;    // STACK: frame of the function that the word belongs to (stack_table.h), 0: unknown
 };
 
 #define SCAN_NOTES_MAX 8
@@ -43,7 +44,7 @@ void scan_result_drop(struct scan_result *result);
 
 // Who holds the blocks of `site` (the first one that the scan reached): the blocks on the way outwards and the root
 // they hang on, written into `links` (at most `capacity`; of a longer way the root is kept); returns the number of
-// links, 0: unknown. Between scan_run and scan_result_drop.
+// links, 0: unknown. Between scan_run and scan_result_drop, the threads still stopped.
 uint32_t scan_holder(site_id site, struct scan_holder_link *links, uint32_t capacity);
 
 #endif

@@ -21,8 +21,10 @@ void spans_add(struct spans *spans, uintptr_t start, uintptr_t end) {
     spans->table[spans->count - 1].end = end;
     return;
   }
-  if (spans->count == spans->capacity && !spans_grow(spans)) spans->full = true;
-  else spans->table[spans->count++] = (struct span){start, end};
+  if (spans->count == spans->capacity && !spans_grow(spans))
+    spans->full = true;
+  else
+    spans->table[spans->count++] = (struct span){start, end};
 }
 
 // Heap sort: no recursion, no memory, and no bad case.
@@ -51,8 +53,10 @@ void spans_sort(struct spans *spans) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < spans->count; i++) {
     struct span *last = kept ? &spans->table[kept - 1] : NULL;
-    if (last && spans->table[i].start <= last->end) last->end = spans->table[i].end > last->end ? spans->table[i].end : last->end;
-    else spans->table[kept++] = spans->table[i];
+    if (last && spans->table[i].start <= last->end)
+      last->end = spans->table[i].end > last->end ? spans->table[i].end : last->end;
+    else
+      spans->table[kept++] = spans->table[i];
   }
   spans->count = kept;
 }
@@ -62,8 +66,10 @@ static uint32_t span_after(const struct spans *spans, uintptr_t address) {
   uint32_t low = 0, high = spans->count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (spans->table[middle].end <= address) low = middle + 1;
-    else high = middle;
+    if (spans->table[middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }

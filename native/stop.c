@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include "core.h"
 #include "lock.h"
 #include "sys.h"
 #include "sys_signal.h"
@@ -11,17 +12,20 @@
 
 #define DEADLINE_NS 1000000000ull // parking may take this long in all; the rest is left loose, and the report says so
 #define GRACE_NS 20000000ull      // after this much silence it is looked up why a thread does not answer
+// SIGCANCEL and SIGSETXID, which only the C library itself can block (nptl/pthread_sigmask.c): while a thread starts,
+// ends, or spawns a process.
+#define C_LIBRARY_SIGNALS (sys_signal_bit(32) | sys_signal_bit(33))
 #define ROUND_WAIT_NS 2000000l
 #define SIGNAL_MAX 64
-#define SIGNAL_MIN 35 // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
+#define SIGNAL_MIN 35      // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
 #define SPARE_THREADS 256u // slots for threads born while we look; beyond twice the count plus this they stay loose
 
 // All of it belongs to the stopping thread, which holds LOCK_RANK_REPORT; handlers write only their own slot's
 // fields and the two counters.
 static struct {
-  int turn;     // futex, odd while a stop is on; parked threads wait until it moves on
-  int answers;  // futex, counts handlers that have parked
-  int inside;   // handlers that have not left yet
+  int turn;    // futex, odd while a stop is on; parked threads wait until it moves on
+  int answers; // futex, counts handlers that have parked
+  int inside;  // handlers that have not left yet
   int signal;
   struct sys_action previous;
   struct stop_thread *threads;
@@ -62,11 +66,11 @@ static uintptr_t thread_pointer(void) {
 // Calls that return EINTR after any handler, whatever SA_RESTART says (signal(7)), and that begin anew with the same
 // arguments do what the program asked for.
 static bool call_resumes(long call) {
-  static const short calls[] = {SYS_poll,        SYS_ppoll,       SYS_select,          SYS_pselect6,      SYS_epoll_wait,
-                                SYS_epoll_pwait, SYS_epoll_pwait2, SYS_nanosleep,       SYS_clock_nanosleep,
-                                SYS_pause,       SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_semop,         SYS_semtimedop,
-                                SYS_msgrcv,      SYS_msgsnd,      SYS_futex,           SYS_io_getevents,  SYS_read,
-                                SYS_recvfrom,    SYS_recvmsg,     SYS_recvmmsg,        SYS_accept,        SYS_accept4};
+  static const short calls[] = {
+      SYS_poll,         SYS_ppoll,      SYS_select,          SYS_pselect6, SYS_epoll_wait,    SYS_epoll_pwait,
+      SYS_epoll_pwait2, SYS_nanosleep,  SYS_clock_nanosleep, SYS_pause,    SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
+      SYS_semop,        SYS_semtimedop, SYS_msgrcv,          SYS_msgsnd,   SYS_futex,         SYS_io_getevents,
+      SYS_read,         SYS_recvfrom,   SYS_recvmsg,         SYS_recvmmsg, SYS_accept,        SYS_accept4};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (calls[i] == call) return true;
   return false;
@@ -83,23 +87,69 @@ static void call_resume(const struct stop_thread *slot, greg_t *registers) {
   registers[REG_RIP] -= 2; // the `syscall` instruction
 }
 
+static void answer(struct stop_thread *slot, enum stop_state state) {
+  __atomic_store_n(&slot->state, state, __ATOMIC_RELEASE);
+  __atomic_add_fetch(&stop.answers, 1, __ATOMIC_SEQ_CST);
+  sys_call3(SYS_futex, (long)&stop.answers, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void park(struct stop_thread *slot, int turn) {
+  slot->thread_pointer = thread_pointer();
+  answer(slot, STOP_PARKED);
+  while (__atomic_load_n(&stop.turn, __ATOMIC_SEQ_CST) == turn)
+    sys_call4(SYS_futex, (long)&stop.turn, FUTEX_WAIT_PRIVATE, turn, 0);
+}
+
+// The slot of the calling thread while a stop is on that it has not answered; NULL: nothing to do.
+static struct stop_thread *slot_to_park(int *turn) {
+  *turn = __atomic_load_n(&stop.turn, __ATOMIC_SEQ_CST);
+  struct stop_thread *slot = *turn & 1 ? own_slot() : NULL;
+  return slot && slot->state != STOP_PARKED ? slot : NULL;
+}
+
+// Right behind a hook: registers that calls preserve are as they were, or on the stack; the others are dead here.
+static void park_after_hook(int unused) {
+  (void)unused;
+  int turn;
+  __atomic_add_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
+  struct stop_thread *slot = slot_to_park(&turn);
+  if (slot) {
+    uintptr_t *registers = slot->registers;
+    __asm__ volatile("movq %%rbx, %0\n movq %%rbp, %1\n movq %%r12, %2\n movq %%r13, %3\n movq %%r14, %4\n"
+                     "movq %%r15, %5\n movq %%rsp, %6"
+                     : "=m"(registers[REG_RBX]), "=m"(registers[REG_RBP]), "=m"(registers[REG_R12]),
+                       "=m"(registers[REG_R13]), "=m"(registers[REG_R14]), "=m"(registers[REG_R15]),
+                       "=m"(registers[REG_RSP]));
+    slot->stack_pointer = registers[REG_RSP];
+    park(slot, turn);
+  }
+  __atomic_sub_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
+}
+
+// Within a hook, or with a lock, records are half made, and the report must not see that: the thread parks when the
+// hook ends, or is asked again.
+static bool at_work(struct stop_thread *slot) {
+  struct thread *thread = thread_tls;
+  if (thread && thread->in_hook) {
+    if (!ht_call_after_hook(thread, park_after_hook, 0)) answer(slot, STOP_BUSY);
+    return true;
+  }
+  if (lock_depth != 0) answer(slot, STOP_BUSY);
+  return lock_depth != 0;
+}
+
 static void stop_handler(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
+  int turn;
   __atomic_add_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
-  int turn = __atomic_load_n(&stop.turn, __ATOMIC_SEQ_CST);
-  struct stop_thread *slot = turn & 1 ? own_slot() : NULL;
-  if (slot && slot->state != STOP_PARKED) {
+  struct stop_thread *slot = slot_to_park(&turn);
+  if (slot && !at_work(slot)) {
     ucontext_t *interrupted = context;
     greg_t *registers = interrupted->uc_mcontext.gregs;
     for (int i = 0; i < STOP_REGISTERS; i++) slot->registers[i] = (uintptr_t)registers[i];
     slot->stack_pointer = (uintptr_t)registers[REG_RSP];
-    slot->thread_pointer = thread_pointer();
     vector_note(slot, interrupted->uc_mcontext.fpregs);
-    __atomic_store_n(&slot->state, STOP_PARKED, __ATOMIC_RELEASE);
-    __atomic_add_fetch(&stop.answers, 1, __ATOMIC_SEQ_CST);
-    sys_call3(SYS_futex, (long)&stop.answers, FUTEX_WAKE_PRIVATE, 1);
-    while (__atomic_load_n(&stop.turn, __ATOMIC_SEQ_CST) == turn)
-      sys_call4(SYS_futex, (long)&stop.turn, FUTEX_WAIT_PRIVATE, turn, 0);
+    park(slot, turn);
     call_resume(slot, registers);
   }
   __atomic_sub_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
@@ -122,6 +172,7 @@ static enum stop_state silent_state(struct stop_thread *thread) {
   if (!task_status(thread->tid, &status)) return STOP_GONE;
   if (status.state == 'Z' || status.state == 'X') return STOP_GONE;
   if (status.state == 'R') return STOP_ASKED;
+  if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return STOP_PASSING;
   bool cannot = status.blocked & sys_signal_bit(stop.signal);
   bool stuck = status.state == 'D' || status.state == 'T' || status.state == 't';
   if (!cannot && !stuck) return STOP_ASKED;
@@ -145,15 +196,23 @@ static bool known(uint32_t tid) {
   return false;
 }
 
+static void thread_send(struct stop_thread *thread) {
+  thread->call = -1;
+  asleep_note(thread);
+  __atomic_store_n(&thread->state, STOP_ASKED, __ATOMIC_RELEASE);
+  long sent = stop.signal ? sys_call3(SYS_tgkill, sys_pid(), thread->tid, stop.signal) : -EPERM;
+  if (sent == -ESRCH)
+    thread->state = STOP_GONE;
+  else if (sent < 0)
+    thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+}
+
 static void thread_ask(uint32_t tid) {
   struct stop_thread *thread = &stop.threads[stop.count];
-  *thread = (struct stop_thread){.tid = tid, .state = STOP_ASKED, .call = -1};
-  asleep_note(thread);
+  *thread = (struct stop_thread){.tid = tid};
   stop.tids[stop.count] = tid;
   __atomic_store_n(&stop.count, stop.count + 1, __ATOMIC_RELEASE);
-  long sent = stop.signal ? sys_call3(SYS_tgkill, sys_pid(), tid, stop.signal) : -EPERM;
-  if (sent == -ESRCH) thread->state = STOP_GONE;
-  else if (sent < 0) thread->state = asleep_note(thread) ? STOP_ASLEEP : STOP_LOOSE;
+  thread_send(thread);
 }
 
 static bool is_other(uint32_t tid) { return tid != (uint32_t)sys_tid(); }
@@ -170,6 +229,7 @@ static uint32_t silent_count(bool look) {
   uint32_t silent = 0;
   for (uint32_t i = 0; i < stop.count; i++) {
     struct stop_thread *thread = &stop.threads[i];
+    if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == STOP_BUSY) thread_send(thread);
     if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != STOP_ASKED) continue;
     if (look) {
       enum stop_state state = silent_state(thread);
@@ -202,8 +262,11 @@ static void threads_park(void) {
     answers_wait(until_ns);
   } while (fresh && sys_now_ns() < until_ns);
   for (uint32_t i = 0; i < stop.count; i++) {
-    uint32_t asked = STOP_ASKED;
-    __atomic_compare_exchange_n(&stop.threads[i].state, &asked, STOP_LOOSE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    uint32_t state = __atomic_load_n(&stop.threads[i].state, __ATOMIC_ACQUIRE);
+    while ((state == STOP_ASKED || state == STOP_BUSY) &&
+           !__atomic_compare_exchange_n(&stop.threads[i].state, &state, STOP_LOOSE, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+      continue;
   }
 }
 
@@ -234,10 +297,8 @@ void stop_begin(void) {
   stop.signal = signal_choose();
   struct sys_action action = {.handler = stop_handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = ~0ull};
   if (stop.signal && sys_action_set(stop.signal, &action, &stop.previous) != 0) stop.signal = 0;
-  thread_locks_take();
   __atomic_add_fetch(&stop.turn, 1, __ATOMIC_SEQ_CST);
   threads_park();
-  thread_locks_drop();
 }
 
 // SIG_IGN first: it makes the kernel forget our signal where a thread still blocks it, which later would find the

@@ -11,11 +11,13 @@
 #include "words.h"
 
 enum stop_state {
-  STOP_ASKED,  // signal sent, no answer yet
-  STOP_PARKED, // waits in our handler: everything is known
-  STOP_ASLEEP, // in a system call, with our signal blocked: stack pointer known, registers are not
-  STOP_LOOSE,  // runs on: nothing is known
-  STOP_GONE,   // has ended, or is about to
+  STOP_ASKED,   // signal sent, no answer yet
+  STOP_BUSY,    // answered from within a hook or with a lock of heaptide's: to be asked again
+  STOP_PARKED,  // waits in our handler: everything is known
+  STOP_ASLEEP,  // in a system call, with our signal blocked: stack pointer known, registers are not
+  STOP_PASSING, // in the C library's hands, being born or ending: waits for a thread that is parked
+  STOP_LOOSE,   // runs on: nothing is known
+  STOP_GONE,    // has ended, or is about to
 };
 
 // The general registers of ucontext_t, REG_R8 to REG_RIP.
@@ -28,12 +30,12 @@ struct stop_thread {
   uintptr_t thread_pointer;           // %fs base, 0: unknown
   uintptr_t vector_start, vector_end; // saved vector registers, in its signal frame; 0: none
   uintptr_t registers[STOP_REGISTERS];
-  long call;               // the system call it was asleep in, -1: none
-  uintptr_t call_pc;       // where that call would return to
+  long call;         // the system call it was asleep in, -1: none
+  uintptr_t call_pc; // where that call would return to
 };
 
-// Parks every thread but the calling one, in at most a second. Takes heaptide's locks meanwhile, so that nobody is
-// parked holding one, and drops them before it returns. While threads are parked call nothing that takes a lock of
+// Parks every thread but the calling one, in at most a second. Nobody is parked within a hook or with a lock of
+// heaptide's: counters and tables are whole while they wait. While threads are parked call nothing that takes a lock of
 // the program's or the C library's. One stopper at a time (LOCK_RANK_REPORT).
 void stop_begin(void);
 // Lets all go.

@@ -2,12 +2,13 @@
 
 #include <sys/mman.h>
 
-#include "../native/core.h"
-#include "../native/lock.h"
 #include "../native/ranges.h"
 #include "frame_layout.h"
+#include "hook_python.h"
+#include "object_count.h"
 #include "object_map.h"
 #include "running_frame.h"
+#include "table_lock.h"
 
 static struct python_arena_allocator below;
 static uint64_t mapped_bytes; // changed with the GIL; with several interpreters each has its own, hence atomically
@@ -25,13 +26,19 @@ static void *arena_alloc(void *context, size_t bytes) {
   return arena;
 }
 
+static void count_dropped(uint32_t pair, void *thread) {
+  if (!hook_python_ended) pair_free(&((struct thread *)thread)->count, pair, false);
+}
+
 static void arena_free(void *context, void *arena, size_t bytes) {
   (void)context;
   struct thread *thread = thread_self();
   uint8_t suspended = thread ? thread->suspended : 0;
   if (thread) {
     ht_unmap(thread, (uintptr_t)arena, bytes);
-    object_map_forget((uintptr_t)arena, bytes);
+    tables_enter(thread);
+    object_map_forget((uintptr_t)arena, bytes, count_dropped, thread);
+    tables_leave(thread);
     thread->suspended = 1;
     __atomic_sub_fetch(&mapped_bytes, bytes, __ATOMIC_RELAXED);
   }
@@ -70,9 +77,7 @@ struct stack_chunk {
   void *data[];
 };
 
-static struct {
-  uintptr_t start, end, used_end;
-} chunks[ARENA_CHUNKS_MAX];
+static struct { uintptr_t start, end, used_end; } chunks[ARENA_CHUNKS_MAX];
 static uint32_t chunk_count;
 
 static void chunks_add(const char *thread_state) {

@@ -10,16 +10,16 @@
 struct frame_layout {
   uint16_t minor;
   uint16_t tstate_thread_id;
-  uint16_t tstate_frame;      // of the frame, or of the cframe that leads to it
-  uint16_t cframe_frame;      // NONE: tstate_frame is the frame itself
-  uint16_t frame_code;        // 3.14 keeps tags in the two low bits of the pointer there
+  uint16_t tstate_frame; // of the frame, or of the cframe that leads to it
+  uint16_t cframe_frame; // NONE: tstate_frame is the frame itself
+  uint16_t frame_code;   // 3.14 keeps tags in the two low bits of the pointer there
   uint16_t frame_previous;
   uint16_t frame_instruction; // a pointer into the code object; with code_instructions NONE an int, the index
   uint16_t frame_owner;       // NONE: every frame is one of Python code
   uint16_t owner_shim;        // frames with this owner or a larger one belong to the C stack
   uint16_t code_filename, code_name;
   uint16_t code_instructions;
-  uint16_t tstate_chunk;      // datastack_chunk
+  uint16_t tstate_chunk; // datastack_chunk
 };
 extern struct frame_layout frame_layout;
 

@@ -1,11 +1,11 @@
 #include "hook_python.h"
 
-#include "../native/core.h"
 #include "../native/live.h"
 #include "arenas.h"
 #include "interpreter_life.h"
 #include "object_count.h"
 #include "object_map.h"
+#include "table_lock.h"
 
 // One for each time that the hooks were put in: an allocator that was saved and put back by Python (it does so for
 // the RAW domain during start-up) still finds the one below it.
@@ -46,8 +46,10 @@ HT_INLINE void *below_realloc(struct thread *thread, const struct domain *domain
 
 static HT_NOINLINE void record_big(struct thread *thread, void *state, void *block, size_t size_bytes) {
   line_id line = line_running(state);
-  if (line.value) ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
-  else thread_unseen_calls++;
+  if (line.value)
+    ht_alloc_at(thread, block, size_bytes, line_table[line.value].site);
+  else
+    thread_unseen_calls++;
 }
 
 HT_INLINE void record_small(struct thread *thread, void *state, void *block, size_t size_bytes) {
@@ -65,23 +67,26 @@ HT_INLINE void record_small(struct thread *thread, void *state, void *block, siz
 
 HT_INLINE void record(struct thread *thread, const struct domain *domain, void *state, void *block, size_t size_bytes) {
   if (unlikely(hook_python_ended)) return;
-  ht_hook_begin(thread);
-  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX)) record_big(thread, state, block, size_bytes);
-  else record_small(thread, state, block, size_bytes);
-  ht_hook_end(thread);
+  tables_enter(thread);
+  if (domain->is_raw || unlikely(size_bytes > OBJECT_BYTES_MAX))
+    record_big(thread, state, block, size_bytes);
+  else
+    record_small(thread, state, block, size_bytes);
+  tables_leave(thread);
 }
 
 HT_INLINE void forget(struct thread *thread, const struct domain *domain, void *block) {
-  uint32_t pair = domain->is_raw ? 0 : object_map_take((uintptr_t)block);
-  if (unlikely(!pair)) {
-    ht_free(thread, block);
-    return;
+  uint32_t pair = 0;
+  if (!domain->is_raw) {
+    tables_enter(thread);
+    pair = object_map_take((uintptr_t)block);
+    if (likely(pair && !hook_python_ended)) {
+      pair_free(&thread->count, pair, thread->last_block == (uintptr_t)block);
+      ht_called(thread, 0, 0);
+    }
+    tables_leave(thread);
   }
-  if (unlikely(hook_python_ended)) return;
-  ht_hook_begin(thread);
-  pair_free(&thread->count, pair, thread->last_block == (uintptr_t)block);
-  ht_called(thread, 0, 0);
-  ht_hook_end(thread);
+  if (unlikely(!pair)) ht_free(thread, block);
 }
 
 // ---- realloc: the old record is taken out first and put back when the call failed
@@ -91,28 +96,35 @@ struct taken {
   struct block block; // site 0: not a big one either
 };
 
-static struct taken take(const struct domain *domain, void *old) {
+static struct taken take(struct thread *thread, const struct domain *domain, void *old) {
   struct taken taken = {0};
   if (!old) return taken;
+  tables_enter(thread);
   if (!domain->is_raw) taken.pair = object_map_take((uintptr_t)old);
   if (!taken.pair && !live_take((uintptr_t)old, &taken.block)) taken.block.site.value = 0;
+  tables_leave(thread);
   return taken;
 }
 
-static void put_back(const struct taken *taken, void *old) {
+static void put_back(struct thread *thread, const struct taken *taken, void *old) {
   bool refused;
-  if (taken->pair) object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
-  else if (taken->block.site.value) live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
+  tables_enter(thread);
+  if (taken->pair)
+    object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
+  else if (taken->block.site.value)
+    live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
+  tables_leave(thread);
 }
 
 static void count_taken(struct thread *thread, const struct taken *taken) {
   if (hook_python_ended) return;
   site_id site = taken->block.site;
-  ht_hook_begin(thread);
-  if (taken->pair) pair_free(&thread->count, taken->pair, false);
+  tables_enter(thread);
+  if (taken->pair)
+    pair_free(&thread->count, taken->pair, false);
   else if (site.value && !site_is_inherited(site))
     count_free(&thread->count, site, site_at(site)->kind, taken->block.size_bytes, false);
-  ht_hook_end(thread);
+  tables_leave(thread);
 }
 
 // ---- the hooks
@@ -121,9 +133,12 @@ static void count_taken(struct thread *thread, const struct taken *taken) {
 HT_INLINE struct thread *recorded_thread(const struct domain *domain, void **state) {
   struct thread *thread = thread_self();
   if (unlikely(!thread || thread_busy(thread))) return NULL;
-  if (unlikely(interpreter_starting)) interpreter_look();
+  if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
   *state = domain->is_raw ? python_thread_state() : python.thread_state();
-  return domain->is_raw && !*state ? NULL : thread;
+  if (domain->is_raw && !*state) return NULL;
+  if (*state && unlikely(python_interpreter_is_other(*state))) table_lock_begin(thread);
+  if (unlikely(interpreter_phase == INTERPRETER_PREPARING)) *state = NULL;
+  return thread;
 }
 
 static void *hook_malloc(void *context, size_t bytes) {
@@ -151,9 +166,9 @@ static void *hook_realloc(void *context, void *old, size_t bytes) {
   void *state;
   struct thread *thread = recorded_thread(domain, &state);
   if (unlikely(!thread)) return domain->below.realloc(domain->below.context, old, bytes);
-  struct taken taken = take(domain, old);
+  struct taken taken = take(thread, domain, old);
   void *block = below_realloc(thread, domain, old, bytes);
-  if (unlikely(!block)) return put_back(&taken, old), NULL;
+  if (unlikely(!block)) return put_back(thread, &taken, old), NULL;
   count_taken(thread, &taken);
   record(thread, domain, state, block, bytes);
   return block;
@@ -174,12 +189,16 @@ static void hook_free(void *context, void *block) {
 
 // ---- native blocks of Python code
 
+// Runs inside a hook of native's.
 static uint32_t native_frame(void) {
-  if (unlikely(interpreter_starting)) interpreter_look();
-  void *state = hook_python_ended ? NULL : python_thread_state();
+  if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
+  void *state = hook_python_ended || interpreter_phase == INTERPRETER_PREPARING ? NULL : python_thread_state();
   if (!state) return 0;
+  if (unlikely(table_lock_needed)) lock_take(&table_lock);
   line_id line = line_running(state);
-  return line.value && line_table[line.value].code ? line_table[line.value].frame : 0;
+  uint32_t frame = line.value && line_table[line.value].code ? line_table[line.value].frame : 0;
+  if (unlikely(table_lock_needed)) lock_drop(&table_lock);
+  return frame;
 }
 
 // ---- putting them in

@@ -1,11 +1,11 @@
 #include "interpreter_life.h"
 
-#include "../native/thread.h"
+#include "../native/live.h"
 #include "hook_python.h"
 #include "python_report.h"
 #include "running_frame.h"
 
-bool interpreter_starting = true;
+enum interpreter_phase interpreter_phase = INTERPRETER_STARTING;
 
 // PyMethodDef, Include/methodobject.h
 struct method {
@@ -28,20 +28,58 @@ static void *last_callback(void *self, void *arguments) {
 
 static struct method last_method = {"heaptide_last", last_callback, METH_NOARGS, NULL};
 
-// Whether the module `atexit` was there before is the program's to see: from 3.10 on its callbacks are kept in the
-// interpreter, so the module can be taken out of sys.modules again.
+// The module is taken out of sys.modules again when it was not there before: which modules a program finds is its own
+// business, and the callbacks are kept in the interpreter.
 static bool atexit_register(void *callback) {
   void *modules = python.PyImport_GetModuleDict();
   bool was_there = python.PyDict_GetItemString(modules, "atexit") != NULL;
   void *module = python.PyImport_ImportModule("atexit");
   void *function = module ? python.PyObject_GetAttrString(module, "register") : NULL;
   void *result = function ? python.PyObject_CallFunctionObjArgs(function, callback, NULL) : NULL;
-  if (module && !was_there && python.minor >= 10) python.PyDict_DelItemString(modules, "atexit");
+  if (module && !was_there) python.PyDict_DelItemString(modules, "atexit");
   if (!result) python.PyErr_Clear();
   if (function) python.Py_DecRef(function);
   if (module) python.Py_DecRef(module);
   if (result) python.Py_DecRef(result);
   return result != NULL;
+}
+
+static bool register_callback(void) {
+  void *callback = python.PyCMethod_New(&last_method, NULL, NULL, NULL);
+  bool registered = callback && atexit_register(callback);
+  if (callback) python.Py_DecRef(callback);
+  return registered;
+}
+
+// ---- 3.9: the interpreter has one exit function, that of the module `atexit`, which is set when that is imported
+// (_Py_PyAtExit, Python/pylifecycle.c). Ours is put there, and in front of the module's as soon as it came.
+
+typedef void (*exit_function)(void *module);
+static exit_function *exit_slot; // PyInterpreterState.pyexitfunc
+static exit_function exit_next;
+
+static void exit_call(void *module) {
+  if (exit_next) exit_next(module);
+  last_callback(NULL, NULL);
+}
+
+static bool exit_function_set(void) {
+  struct python_thread_links *state = python.thread_state();
+  struct block interpreter;
+  if (!python._Py_PyAtExit || !live_peek((uintptr_t)state->interpreter, &interpreter)) return false;
+  uintptr_t *words = state->interpreter;
+  size_t count = interpreter.size_bytes / sizeof *words, at = 0;
+  python._Py_PyAtExit(exit_call, NULL);
+  while (at < count && words[at] != (uintptr_t)exit_call) at++;
+  if (at == count) return false;
+  exit_slot = (exit_function *)&words[at];
+  return true;
+}
+
+void interpreter_watch(void) {
+  if (likely(!exit_slot) || *exit_slot == exit_call) return;
+  exit_next = *exit_slot;
+  *exit_slot = exit_call;
 }
 
 // ---- once it is up: called by the interpreter between two instructions of the main thread
@@ -50,24 +88,22 @@ static void prepare(void) {
   if (!running_frame_prove())
     python_report_note("This Python's frames are not laid out as expected: lines were asked from its own functions, "
                        "which is slow; those of the start-up may be wrong.");
-  void *callback = python.PyCMethod_New(&last_method, NULL, NULL, NULL);
-  if (!callback || !atexit_register(callback))
+  if (!(python.minor == 9 ? exit_function_set() : register_callback()))
     python_report_note("Python figures are those of the process's end: the interpreter took no exit callback.");
-  if (callback) python.Py_DecRef(callback);
 }
 
 static int up_callback(void *unused) {
   (void)unused;
-  struct thread *thread = thread_self();
-  if (thread) thread->suspended = 1; // the objects made here are heaptide's own
+  interpreter_phase = INTERPRETER_PREPARING;
   prepare();
-  if (thread) thread->suspended = 0;
+  interpreter_phase = INTERPRETER_UP;
   return 0;
 }
 
 void interpreter_look(void) {
-  interpreter_starting = !python.Py_IsInitialized();
-  hook_python_install(!interpreter_starting);
-  if (interpreter_starting) return;
-  if (python.Py_AddPendingCall(up_callback, NULL) != 0) interpreter_starting = true; // its list is full: next time
+  bool is_up = python.Py_IsInitialized();
+  hook_python_install(is_up);
+  if (!is_up) return;
+  interpreter_phase = INTERPRETER_UP;
+  if (python.Py_AddPendingCall(up_callback, NULL) != 0) interpreter_phase = INTERPRETER_STARTING; // no room: next time
 }

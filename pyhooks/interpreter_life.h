@@ -5,10 +5,17 @@
 
 #include "../native/words.h"
 
-// True until the interpreter is up.
-extern bool interpreter_starting;
+enum interpreter_phase {
+  INTERPRETER_UP,
+  INTERPRETER_STARTING,
+  INTERPRETER_PREPARING, // heaptide's own callback runs: what it allocates is nobody's line
+};
+extern enum interpreter_phase interpreter_phase;
 
-// Called by hooks while interpreter_starting: looks how far the interpreter is.
+// Called by hooks while INTERPRETER_STARTING: looks how far the interpreter is.
 void interpreter_look(void);
+
+// Called by hooks now and then, with the GIL: keeps the end of the interpreter in sight.
+void interpreter_watch(void);
 
 #endif

@@ -12,21 +12,30 @@ typedef struct {
 } line_id;
 
 struct line {
-  const void *code; // NULL: no Python code was running
-  uint32_t number;  // 0: unknown
-  uint32_t frame;   // of the stack table, HT_FRAME_PYTHON
-  site_id site;     // kind python
+  uintptr_t code;  // the code object; LINE_OF_OTHER set: of a subinterpreter, not kept alive; 0: no code was running
+  uint32_t number; // 0: unknown
+  uint32_t frame;  // of the stack table, HT_FRAME_PYTHON
+  site_id site;    // kind python
 };
+#define LINE_OF_OTHER 1ul
+
 extern struct line *line_table;
 extern uint32_t line_count; // [1, line_count)
 
 // The line that `frame` is at. The caller holds the GIL.
 line_id line_of(struct running_frame frame);
+// The same for a subinterpreter's code: that goes when the interpreter does, so nothing is remembered by its address.
+line_id line_of_other(struct running_frame frame);
 
 // Gives back the code objects that the table keeps alive, so that no other can take the address of one that is known.
 // The lines stay for who has their ids; what is looked up later makes new ones. The caller holds the GIL, is not in a
 // hook, and its frees are recorded: code objects that nobody else wants go here.
 void line_table_release(void);
+
+// The program begins: what it allocates on a line that the interpreter's start-up ran as well is a line of its own.
+void line_program_begin(void);
+// Sites below were made while the interpreter started.
+extern uint32_t line_program_sites;
 
 // In the fork child: forgets all, since the sites were the parent's.
 void line_fork_child(void);

@@ -21,6 +21,7 @@ extern struct pair *pair_table;
 extern line_id *pair_lines;
 extern uint32_t pair_count;     // [1, pair_count)
 extern uint32_t pair_inherited; // pairs below are the parent's (fork): their blocks are not ours to count
+extern uint32_t pair_program;   // pairs below are of the interpreter's start-up; 0: it still starts
 
 // The last answers, by code object, size and instruction.
 struct key {

@@ -97,11 +97,14 @@ uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes
   return stale;
 }
 
-void object_map_forget(uintptr_t start, size_t bytes) {
+void object_map_forget(uintptr_t start, size_t bytes, void (*visit)(uint32_t, void *), void *context) {
   for (uintptr_t at = start; at < start + bytes; at += 1ul << object_page_bits) {
     uint64_t *descriptor = object_descriptor(at);
     if (!descriptor || !*descriptor) continue;
-    slots_give_back(descriptor_slots(*descriptor), descriptor_shift(*descriptor));
+    uint32_t shift = descriptor_shift(*descriptor), *slots = descriptor_slots(*descriptor);
+    for (uint32_t i = 0; i < 1u << (object_page_bits - shift); i++)
+      if (slots[i]) visit(slots[i] >> OBJECT_START_BITS, context);
+    slots_give_back(slots, shift);
     *descriptor = 0;
   }
 }
@@ -131,7 +134,8 @@ static bool page_each(uintptr_t page, uint64_t descriptor, bool (*visit)(uintptr
   uint32_t shift = descriptor_shift(descriptor);
   const uint32_t *slots = descriptor_slots(descriptor);
   for (uint32_t i = 0; i < 1u << (object_page_bits - shift); i++)
-    if (slots[i] && !visit(page + slot_offset(i, shift, slots[i]), slots[i] >> OBJECT_START_BITS, context)) return false;
+    if (slots[i] && !visit(page + slot_offset(i, shift, slots[i]), slots[i] >> OBJECT_START_BITS, context))
+      return false;
   return true;
 }
 

@@ -40,11 +40,12 @@ HT_INLINE uint64_t *object_descriptor(uintptr_t address) {
 }
 
 HT_INLINE uint32_t *object_slot(uint64_t descriptor, uintptr_t address) {
-  return descriptor_slots(descriptor) +
-         ((address & ((1ull << object_page_bits) - 1)) >> descriptor_shift(descriptor));
+  return descriptor_slots(descriptor) + ((address & ((1ull << object_page_bits) - 1)) >> descriptor_shift(descriptor));
 }
 
-HT_INLINE uint32_t object_start_bits(uintptr_t address) { return (uint32_t)(address >> 4) & ((1u << OBJECT_START_BITS) - 1); }
+HT_INLINE uint32_t object_start_bits(uintptr_t address) {
+  return (uint32_t)(address >> 4) & ((1u << OBJECT_START_BITS) - 1);
+}
 
 // Remembers the block of `size_bytes` (1 to OBJECT_BYTES_MAX; 0 counts as 1) at `start`. Returns the pair of a block
 // that was still noted there (its free was never seen), 0: none. `*refused` is set when the block is not in an arena
@@ -73,8 +74,9 @@ HT_INLINE uint32_t object_map_take(uintptr_t start) {
   return value >> OBJECT_START_BITS;
 }
 
-// An arena goes: its pages hold no blocks any more.
-void object_map_forget(uintptr_t start, size_t bytes);
+// An arena goes: its pages hold no blocks any more. `visit` is told of those that it still had (a subinterpreter's are
+// dropped with their arenas).
+void object_map_forget(uintptr_t start, size_t bytes, void (*visit)(uint32_t pair, void *context), void *context);
 
 // The last block that starts at or before `address` in its page; its start, 0: none. Whether `address` still lies in
 // it, the caller knows from the pair's size.

@@ -6,11 +6,13 @@
 #include "../native/sys.h"
 #include "arenas.h"
 #include "object_count.h"
+#include "object_garbage.h"
 #include "object_links.h"
 #include "object_map.h"
 
-// Blocks that are nobody's leak: the parent's, frame stacks, and what is left after the interpreter was taken down.
-// Site 0 is below every process's own sites, which makes them roots as inherited blocks are.
+// Blocks that are nobody's leak: the parent's, those of the interpreter's start-up, frame stacks, and what is left
+// after the interpreter was taken down. Site 0 is below every process's own sites, which makes them roots as inherited
+// blocks are.
 #define SITE_NONE ((site_id){0})
 
 // Leaks as they were when the interpreter ended; NULL: it did not yet.
@@ -18,7 +20,7 @@ static struct scan_leak *kept;
 static uint32_t kept_count;
 
 static site_id site_of_pair(uint32_t pair) {
-  if (kept || pair < pair_inherited) return SITE_NONE;
+  if (kept || pair < pair_inherited || pair < pair_program) return SITE_NONE;
   return line_table[pair_lines[pair].value].site;
 }
 
@@ -64,7 +66,8 @@ static void scan_end(void) {
 static uint8_t *mark_place(uintptr_t start, int which, uint8_t *bit) {
   uintptr_t chunk_start, chunk_end;
   uint32_t chunk;
-  if (arenas_chunk_find(start, &chunk_start, &chunk_end, &chunk)) return *bit = (uint8_t)(1 << which), &chunk_marks[chunk];
+  if (arenas_chunk_find(start, &chunk_start, &chunk_end, &chunk))
+    return *bit = (uint8_t)(1 << which), &chunk_marks[chunk];
   if (start >> OBJECT_ADDRESS_BITS || !marks[start >> OBJECT_LEAF_BITS]) return NULL;
   size_t granule = (start & ((1ull << OBJECT_LEAF_BITS) - 1)) >> 4;
   *bit = (uint8_t)(1 << ((granule & 3) * 2 + (size_t)which));
@@ -86,12 +89,13 @@ static bool scan_marked(uintptr_t start, int which) {
 
 // ---- blocks
 
+// What is garbage is held by nobody, whatever points to it.
 static bool scan_find(uintptr_t address, struct block *block) {
   uintptr_t start, end;
   uint32_t pair, chunk;
   if ((start = object_map_find(address, &pair))) {
     *block = block_of(start, pair);
-    if (address == start || address < start + block->size_bytes) return true;
+    if (address == start || address < start + block->size_bytes) return !object_garbage_has(start);
   }
   if (!arenas_chunk_find(address, &start, &end, &chunk)) return false;
   *block = (struct block){start, end - start, SITE_NONE};
@@ -115,7 +119,8 @@ static bool visit_object(uintptr_t start, uint32_t pair, void *context) {
 void object_scan_keep(const struct scan_result *result) {
   kept = sys_map((result->leak_count + 1) * sizeof *kept);
   for (uint32_t i = 0; kept && i < result->leak_count; i++)
-    if (site_at(result->leaks[i].site)->kind == HT_KIND_PYTHON) kept[kept_count++] = result->leaks[i];
+    if (site_at(result->leaks[i].site)->kind == HT_KIND_PYTHON && result->leaks[i].site.value >= line_program_sites)
+      kept[kept_count++] = result->leaks[i];
 }
 
 static bool kept_each(site_id site, uint64_t bytes, uint64_t blocks, uintptr_t start, const struct visit *visit) {
@@ -135,7 +140,9 @@ static void scan_each(bool (*visit)(const struct block *, void *), void *context
         !kept_each(leak->site, leak->indirect_bytes, leak->indirect_blocks, KEPT_BLOCK | KEPT_INDIRECT, &each))
       return;
   }
-  if (!kept && object_links_hidden()) object_map_each(visit_object, &each);
+  if (kept || !object_links_hidden()) return;
+  object_map_each(visit_object, &each);
+  object_garbage_each_big(visit, context);
 }
 
 // Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read.

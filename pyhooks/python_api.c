@@ -38,7 +38,8 @@ static bool version_fits(void) {
 }
 
 static void objects_find(void) {
-  static const char *const weak_types[] = {"_PyWeakref_RefType", "_PyWeakref_ProxyType", "_PyWeakref_CallableProxyType"};
+  static const char *const weak_types[] = {"_PyWeakref_RefType", "_PyWeakref_ProxyType",
+                                           "_PyWeakref_CallableProxyType"};
   for (int i = 0; i < 3; i++) python.weak_types[i] = dlsym(RTLD_DEFAULT, weak_types[i]);
   python.code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
   python.runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");

@@ -34,19 +34,29 @@ struct python_api {
   int minor; // 9 for 3.9
   // The running thread's PyThreadState, NULL: none, or it does not hold the GIL (3.12 on).
   void *(*thread_state)(void);
-  void *code_type;    // &PyCode_Type
-  void *runtime;      // &_PyRuntime; NULL: not exported
-  void *none;         // Py_None
-  void *weak_types[3];// of weak references and their proxies
+  void *code_type;        // &PyCode_Type
+  void *runtime;          // &_PyRuntime; NULL: not exported
+  void *none;             // Py_None
+  void *weak_types[3];    // of weak references and their proxies
+  void *main_interpreter; // PyInterpreterState of the first thread state seen
 #include "python_api.def"
 };
 #undef PYTHON
 extern struct python_api python;
 
-// The thread states of an interpreter are a list: PyThreadState begins with prev and next (Include/cpython/pystate.h).
+// What PyThreadState begins with (Include/cpython/pystate.h): the thread states of an interpreter are a list.
 struct python_thread_links {
   struct python_thread_links *previous, *next;
+  void *interpreter;
 };
+// Whether the thread state is a subinterpreter's.
+HT_INLINE bool python_interpreter_is_other(const void *thread_state) {
+  void *interpreter = ((const struct python_thread_links *)thread_state)->interpreter;
+  if (likely(interpreter == python.main_interpreter)) return false;
+  if (python.main_interpreter) return true;
+  python.main_interpreter = interpreter;
+  return false;
+}
 
 enum python_found {
   PYTHON_FOUND,

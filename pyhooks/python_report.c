@@ -3,11 +3,13 @@
 #include "../native/live.h"
 #include "../native/modules.h"
 #include "../native/report.h"
+#include "../native/stop.h"
 #include "../native/thread.h"
 #include "arenas.h"
 #include "growing.h"
 #include "hook_python.h"
 #include "object_count.h"
+#include "object_garbage.h"
 #include "object_scan.h"
 
 // What the pairs of a line add up to.
@@ -58,13 +60,33 @@ static void lines_fold(void) {
   struct line_sum *sums = sys_map(line_count * sizeof *sums);
   if (!sums) return;
   for (uint32_t id = pair_inherited; id < pair_count; id++) sum_pair(&sums[pair_lines[id].value], &pair_table[id]);
-  for (uint32_t line = 1; line < line_count; line++) fold_line(site_at(line_table[line].site), &folds[line], &sums[line]);
+  for (uint32_t line = 1; line < line_count; line++)
+    fold_line(site_at(line_table[line].site), &folds[line], &sums[line]);
   sys_unmap(sums, line_count * sizeof *sums);
+}
+
+// For the timeline, at any time and in any thread: what the pairs hold now and the sites do not have yet. The count is
+// read before the arrays, which only get larger.
+void python_report_live_add(int64_t *live_bytes, uint32_t site_end) {
+  uint32_t end = __atomic_load_n(&pair_count, __ATOMIC_ACQUIRE);
+  const line_id *lines_of_pairs = __atomic_load_n(&pair_lines, __ATOMIC_ACQUIRE);
+  const struct pair *pairs = __atomic_load_n(&pair_table, __ATOMIC_ACQUIRE);
+  const struct line *lines = __atomic_load_n(&line_table, __ATOMIC_ACQUIRE);
+  for (uint32_t id = pair_inherited; id < end; id++) {
+    uint32_t site = lines[lines_of_pairs[id].value].site.value;
+    if (site < site_end) live_bytes[site] += (int64_t)pair_live(&pairs[id]) * pairs[id].size_bytes;
+  }
+  for (uint32_t line = 1; line < folds_capacity && line < line_count; line++) {
+    uint32_t site = lines[line].site.value;
+    if (site < site_end)
+      live_bytes[site] -= (int64_t)(folds[line].added.allocated_bytes - folds[line].added.freed_bytes);
+  }
 }
 
 static void arenas_fold(void) {
   uint64_t live_bytes = 0;
-  for (uint32_t id = 1; id < pair_count; id++) live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
+  for (uint32_t id = 1; id < pair_count; id++)
+    live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
   report_python_arenas_set(arenas_free_bytes(live_bytes));
 }
 
@@ -98,18 +120,6 @@ static HT_NOINLINE void scan_origin_take(struct scan_origin *origin) {
   *origin = (struct scan_origin){(uintptr_t)__builtin_frame_address(0), {rbx, r12, r13, r14, r15}};
 }
 
-static void scan_final(struct thread *thread) {
-  struct scan_origin origin;
-  scan_origin_take(&origin);
-  thread->suspended = 1;
-  module_refresh();
-  struct scan_result result;
-  scan_run(&origin, &result);
-  object_scan_keep(&result);
-  scan_result_drop(&result);
-  thread->suspended = 0;
-}
-
 // What is left from here on is the interpreter's own business: blocks of the parent's, which are roots.
 static bool big_disown(const struct block *block, void *unused) {
   (void)unused;
@@ -117,6 +127,35 @@ static bool big_disown(const struct block *block, void *unused) {
   live_side_put(block->start, block->size_bytes);
   __atomic_store_n(live_entry(block->start), LIVE_SLACK_SIDE, __ATOMIC_RELEASE); // site 0
   return true;
+}
+
+static void big_disown_all(void) {
+  if (!live_scan_begin()) return;
+  live_each(big_disown, NULL);
+  live_scan_end();
+}
+
+// With the other threads parked: they do not run Python, but what they allocate stands in the same map.
+static void leaks_keep(const struct scan_origin *origin) {
+  struct scan_result result;
+  if (!object_garbage_find())
+    python_report_note("Python's leaks may lack some: no memory was left to look for cycles.");
+  scan_run(origin, &result);
+  object_scan_keep(&result);
+  scan_result_drop(&result);
+  object_garbage_drop();
+  big_disown_all();
+}
+
+static void scan_final(struct thread *thread) {
+  struct scan_origin origin;
+  scan_origin_take(&origin);
+  thread->suspended = 1;
+  module_refresh(); // takes the loader's lock, which a parked thread might hold
+  stop_begin();
+  leaks_keep(&origin);
+  stop_end();
+  thread->suspended = 0;
 }
 
 HT_NOINLINE void python_report_final(void) {
@@ -127,7 +166,6 @@ HT_NOINLINE void python_report_final(void) {
   lines_fold();
   arenas_fold();
   scan_final(thread);
-  live_each(big_disown, NULL);
 }
 
 void python_report_note(const char *text) { (void)text; }

@@ -10,6 +10,9 @@ void python_report_fold(void);
 // Takes the figures for good: before the interpreter is taken down. The caller holds the GIL, is not in a hook.
 void python_report_final(void);
 
+// Adds to `live_bytes` (one for each site below `site_end`) what small objects hold beyond the sites' own counters.
+void python_report_live_add(int64_t *live_bytes, uint32_t site_end);
+
 void python_report_fork_child(void);
 
 // A sentence for the report's notes. `text` stays.

@@ -11,6 +11,7 @@
 #include "object_map.h"
 #include "object_scan.h"
 #include "python_report.h"
+#include "table_lock.h"
 
 // Pools hold blocks of one size class: POOL_SIZE, Objects/obmalloc.c (3.9) and Include/internal/pycore_obmalloc.h.
 #define POOL_BITS_3_9 12
@@ -26,6 +27,7 @@ static bool is_wanted(char **environment) {
 }
 
 static void fork_child(void) {
+  table_lock_fork_child();
   pair_fork_child();
   line_fork_child();
   python_report_fork_child();

@@ -7,7 +7,7 @@ bool running_frame_slow;
 // A frame answered by the API carries its line instead of an instruction.
 #define OFFSET_IS_LINE 0x80000000u
 
-#define OWNED_BY_GENERATOR 1  // FRAME_OWNED_BY_GENERATOR, Include/internal/pycore_frame.h
+#define OWNED_BY_GENERATOR 1    // FRAME_OWNED_BY_GENERATOR, Include/internal/pycore_frame.h
 #define FIRST_TRACEABLE_BACK 16 // PyCodeObject: int _co_firsttraceable, void *co_extra, then co_code_adaptive
 #define CODE_UNIT_BYTES 2
 
@@ -30,12 +30,30 @@ static bool is_incomplete(const char *frame, struct running_frame read) {
 
 struct running_frame running_frame_complete(void *thread_state) {
   if (unlikely(running_frame_slow)) return running_frame_ask(thread_state);
-  for (const char *frame = frame_innermost(thread_state); frame; frame = field_pointer(frame, frame_layout.frame_previous)) {
+  for (const char *frame = frame_innermost(thread_state); frame;
+       frame = field_pointer(frame, frame_layout.frame_previous)) {
     if (frame_is_shim(frame)) continue;
     struct running_frame read = frame_read(frame);
     if (read.code && is_code(read.code) && !is_incomplete(frame, read)) return read;
   }
   return (struct running_frame){NULL, 0};
+}
+
+static bool name_is(const char *code, const char *wanted) {
+  void *name = field_pointer(code, frame_layout.code_name);
+  size_t length = strlen(wanted), i = 0;
+  if (!name || (size_t)python.PyUnicode_GetLength(name) != length) return false;
+  while (i < length && python.PyUnicode_ReadChar(name, (ssize_t)i) == (uint8_t)wanted[i]) i++;
+  return i == length;
+}
+
+bool running_frame_is_program(void *thread_state) {
+  if (!python.Py_IsInitialized()) return false;
+  const char *code = NULL;
+  for (const char *frame = frame_innermost(thread_state); frame;
+       frame = field_pointer(frame, frame_layout.frame_previous))
+    if (!frame_is_shim(frame)) code = frame_read(frame).code;
+  return code && is_code(code) && (name_is(code, "<module>") || name_is(code, "_run_module_as_main"));
 }
 
 int running_frame_line(struct running_frame frame) {

@@ -18,7 +18,9 @@ extern bool running_frame_slow;
 
 #define FRAME_TAG_BITS ((uintptr_t)3) // _PyStackRef's, 3.14; code objects are aligned to 8 bytes
 
-HT_INLINE void *field_pointer(const void *base, uint16_t offset) { return *(void *const *)((const char *)base + offset); }
+HT_INLINE void *field_pointer(const void *base, uint16_t offset) {
+  return *(void *const *)((const char *)base + offset);
+}
 
 HT_INLINE bool frame_is_shim(const char *frame) {
   return frame_layout.frame_owner != FRAME_LAYOUT_NONE &&
@@ -67,6 +69,10 @@ HT_INLINE struct running_frame running_frame_read(void *thread_state) {
 // The frame that a new key stands for: as running_frame_read, but frames still being set up (the cells of a closure
 // are made before a function's first traceable instruction) are the caller's, as in tracebacks.
 struct running_frame running_frame_complete(void *thread_state);
+
+// Whether the thread has come to run the program: its outermost frame is that of a module (a script, -c, standard
+// input) or runpy's (-m, a folder, a zip file), not the import system's as while the interpreter starts.
+bool running_frame_is_program(void *thread_state);
 
 // The source line of a frame, 0: unknown.
 int running_frame_line(struct running_frame frame);

@@ -68,7 +68,7 @@ def tagged_lines(text):
     """{"@tag": line number} of a program's text."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if tag := re.search(r"// (@[a-z_]+)$", line):
+        if tag := re.search(r"(?://|#) (@[a-z_]+)$", line):
             found[tag[1]] = number
     return found
 
@@ -91,37 +91,18 @@ def _read_line(expectation, text):
     words = text.split()
     tags = [word for word in words if word.startswith("@")]
     number = expectation.lines[tags[0]] if tags else None
-    if text == "none":
-        return
     if leak := re.fullmatch(r"(child )?(direct|indirect) (\d+) in (\d+) at @\S+(?: kind (\w+))?", text):
         _read_leak(expectation, number, *leak.groups())
-    elif words[0] in SUMMARY and len(words) == 2:
-        expectation.checks.append(_summary_check(words[0], int(words[1])))
-    elif words[0] == "kind":
-        expectation.checks.append(_kind_check(words[1], words[2], int(words[3])))
     elif words[0] == "size":
         expectation.sizes[int(words[1])] = (int(words[3]), int(words[5]))
-    elif words[0] == "hotspot":
-        wanted = {"allocations": int(words[3]), "allocated_bytes": int(words[5])}
-        expectation.checks.append(_row_check(expectation, "hotspots", number, wanted))
-    elif words[0] == "temporary":
-        expectation.checks.append(_row_check(expectation, "temporaries", number, {"temporaries": int(words[2])}))
-    elif words[0] == "peak-row":
-        wanted = {key: int(value) for key, value in zip(words[2::2], words[3::2], strict=True)}
-        expectation.checks.append(_row_check(expectation, "peak", number, wanted))
-    elif words[0] == "held":
-        expectation.checks.append(_held_check(expectation, number, " ".join(words[2:])))
-    elif words[0] == "stack":
-        functions = " ".join(words[2:]).split(" < ")
-        expectation.checks.append(_stack_check(expectation, number, functions))
-    elif words[0] == "function":
-        expectation.checks.append(_function_check(expectation, number, " ".join(words[2:])))
-    elif words[0] in ("truncated", "whole"):
-        expectation.checks.append(_ending_check(expectation, number, words[0]))
     elif words[0] == "status":
         expectation.status = int(words[1])
+    elif words[0] in SUMMARY:
+        expectation.checks.append(_summary_check(words[0], int(words[1])))
+    elif words[0] in LINE_CHECKS:
+        expectation.checks.append(LINE_CHECKS[words[0]](expectation, number, words))
     else:
-        raise AssertionError(f"{expectation.source.name}: cannot read `expect {text}`")
+        assert text == "none", f"{expectation.source.name}: cannot read `expect {text}`"
 
 
 def _read_leak(expectation, number, child, split, bytes_text, blocks_text, kind):
@@ -202,7 +183,9 @@ def _summary_check(word, wanted):
     return check
 
 
-def _kind_check(kind, word, wanted):
+def _kind_check(_expectation, _number, words):
+    kind, word, wanted = words[1], words[2], int(words[3])
+
     def check(report):
         row = report["summary"]["by_kind"].get(kind, dict.fromkeys(BY_KIND.values(), 0))
         found = row[BY_KIND[word]]
@@ -220,7 +203,23 @@ def _row_check(expectation, section, number, wanted):
     return check
 
 
-def _held_check(expectation, number, text):
+def _hotspot_check(expectation, number, words):
+    wanted = {"allocations": int(words[3]), "allocated_bytes": int(words[5])}
+    return _row_check(expectation, "hotspots", number, wanted)
+
+
+def _temporary_check(expectation, number, words):
+    return _row_check(expectation, "temporaries", number, {"temporaries": int(words[2])})
+
+
+def _peak_check(expectation, number, words):
+    wanted = {key: int(value) for key, value in zip(words[2::2], words[3::2])}
+    return _row_check(expectation, "peak", number, wanted)
+
+
+def _held_check(expectation, number, words):
+    text = " ".join(words[2:])
+
     def check(report):
         rows = rows_at(report, "peak", expectation.source, number)
         held = [holder for row in rows for holder in row["held_by"] or []]
@@ -233,7 +232,9 @@ def _leaked_stacks(expectation, report, number):
     return [row["stack"] for row in rows_at(report, "leaks", expectation.source, number)]
 
 
-def _stack_check(expectation, number, functions):
+def _stack_check(expectation, number, words):
+    functions = " ".join(words[2:]).split(" < ")
+
     def check(report):
         stacks = _leaked_stacks(expectation, report, number)
         if not stacks:
@@ -248,7 +249,9 @@ def _stack_check(expectation, number, functions):
     return check
 
 
-def _function_check(expectation, number, name):
+def _function_check(expectation, number, words):
+    name = " ".join(words[2:])
+
     def check(report):
         found = {row["site"]["function"] for row in rows_at(report, "leaks", expectation.source, number)}
         return None if found == {name} else f"line {number}: expected function {name!r}, reported {sorted(found)}"
@@ -256,7 +259,9 @@ def _function_check(expectation, number, name):
     return check
 
 
-def _ending_check(expectation, number, word):
+def _ending_check(expectation, number, words):
+    word = words[0]
+
     def check(report):
         stacks = _leaked_stacks(expectation, report, number)
         if not stacks:
@@ -271,3 +276,16 @@ def _ending_check(expectation, number, word):
         return None
 
     return check
+
+
+LINE_CHECKS = {
+    "kind": _kind_check,
+    "hotspot": _hotspot_check,
+    "temporary": _temporary_check,
+    "peak-row": _peak_check,
+    "held": _held_check,
+    "stack": _stack_check,
+    "function": _function_check,
+    "truncated": _ending_check,
+    "whole": _ending_check,
+}

@@ -63,7 +63,7 @@ class Run:
 def execute(argv, *, timeout=60, env=None, cwd=None, stdin=None, stdout=None):
     """Runs a command to its end and returns the Run. Output goes through files: a child that lives on and keeps
     them open makes nobody wait. `env` adds to the environment; a value of None takes a variable away."""
-    argv = [os.fspath(word) for word in argv]
+    argv = [str(word) for word in argv]
     environment = dict(os.environ)
     for name, value in (env or {}).items():
         environment.pop(name, None)
@@ -118,14 +118,15 @@ def traced(argv, *, out, options=(), **how):
     return run
 
 
-def beside(argv, *, out, options=(), timeout=60, **how):
-    """Runs a program bare, then traced, and asserts what holds for every program: same status, same output, and an
-    end in reasonable time. Returns the traced run."""
-    bare = execute(argv, timeout=timeout, **how)
+def beside(argv, *, out, options=(), timeout=60, bare=None, alike=bytes, **how):
+    """Runs a program bare (or takes the bare run given), then traced, and asserts what holds for every program: same
+    status, same output, and an end in reasonable time. Returns the traced run. `alike` makes of an output what has to
+    be the same, for programs that print times or the like."""
+    bare = bare or execute(argv, timeout=timeout, **how)
     limit = SLOWDOWN_LIMIT * bare.seconds + SLOWDOWN_GRACE_SECONDS
     run = traced(argv, out=out, options=options, timeout=max(limit, 5), **how)
     assert run.status == bare.status, f"bare status {bare.status}, traced {run.status}\n{run.describe()}"
-    assert run.stdout == bare.stdout, f"bare stdout {bare.stdout[-2000:]!r}\n{run.describe()}"
+    assert alike(run.stdout) == alike(bare.stdout), f"bare stdout {bare.stdout[-2000:]!r}\n{run.describe()}"
     assert run.seconds <= limit, f"bare {bare.seconds:.2f} s, traced {run.seconds:.2f} s, limit {limit:.2f} s"
     return run
 

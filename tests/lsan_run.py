@@ -1,6 +1,5 @@
 """Runs programs under clang's LeakSanitizer and reads what it found."""
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path

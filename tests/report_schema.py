@@ -263,7 +263,9 @@ def total_problems(report):
     for key in ("allocations", "live_bytes"):
         equal(f"sum of by_kind {key}", sum(kind[key] for kind in kinds), summary[key])
     equal("sum of sizes", sum(row["allocations"] for row in report["sizes"]), summary["allocations"])
-    equal("bytes of sizes", sum(row["bytes"] for row in report["sizes"]), sum(kind["allocated_bytes"] for kind in kinds))
+    equal(
+        "bytes of sizes", sum(row["bytes"] for row in report["sizes"]), sum(kind["allocated_bytes"] for kind in kinds)
+    )
     leaks = [row for row in report["leaks"] if not row["suppressed"]]
     for key in ("direct_bytes", "indirect_bytes", "blocks"):
         equal(f"sum of leaks {key}", sum(row[key] for row in leaks), summary[f"leaked_{key}"])

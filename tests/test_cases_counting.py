@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-
 import heaptide_run
+import pytest
 from conftest import CASES
 from expectations import rows_at
 from heaptide_run import EVERY_ROW, beside, execute

@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-import heaptide_run
 from conftest import CASES
 from heaptide_run import beside
 from test_cases_start import leaked, sound_report
@@ -38,8 +36,9 @@ def test_16_forked_children_report_only_their_own(case, out):
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_18_multiprocessing(method, out):
     """Every way of starting workers, their ends by SIGTERM, os._exit and wiped environments included."""
-    run = beside([sys.executable, CASES / "py_mp.py", method], out=out, options=["--py"])
-    assert run.status == 0 and run.stdout.strip().isdigit()
+    command = [sys.executable, CASES / "py_mp.py", method]
+    run = beside(command, out=out, options=["--py"], alike=bytes.isspace)  # how many workers got work is chance
+    assert run.status == 0 and 2 <= int(run.stdout) <= 4
     workers = [report for report in run.reports() if report["summary"]["peak_bytes"] >= 8 << 20]
     assert len(workers) >= 4, "each worker held 8 MiB, and so did two helpers"
 
@@ -59,27 +58,30 @@ def test_20_child_with_a_wiped_environment(planted, out):
 
 
 WAYS = {
-    "return": ("exit", 0),
-    "exit": ("exit", 0),
-    "_exit": ("_exit", 0),
-    "quick": ("_exit", 0),
-    "abort": ("crash", -signal.SIGABRT),
-    "segv": ("crash", -signal.SIGSEGV),
-    "term": ("signal", -signal.SIGTERM),
-    "pthread": ("exit", 0),
-    "thread_exit": ("exit", 0),
+    "return": "exit",
+    "exit": "exit",
+    "_exit": "_exit",
+    "quick": "_exit",
+    "term": "signal",
+    "pthread": "exit",
+    "thread_exit": "exit",
 }
-SIGNALS = {"abort": "SIGABRT", "segv": "SIGSEGV", "term": "SIGTERM"}
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_21_every_way_out(way, case, out):
-    reason, status = WAYS[way]
     run = beside([case("ways_out.c", flags=("-pthread",)), way], out=out, options=["-q"])
-    assert run.status == status
+    assert run.status == (-signal.SIGTERM if way == "term" else 0)
     report = run.report()
-    assert (report["reason"], report["signal"]) == (reason, SIGNALS.get(way))
+    assert (report["reason"], report["signal"]) == (WAYS[way], "SIGTERM" if way == "term" else None)
     assert leaked(report) == {("ways_out.c", 9): (4096, 1)}
+
+
+@pytest.mark.parametrize("way", ["abort", "segv", "kill"])
+def test_21_deaths_are_the_programs(way, case, out):
+    """The wait status; reports of crashes belong to the issue on processes."""
+    run = beside([case("ways_out.c", flags=("-pthread",)), way], out=out)
+    assert run.status == {"abort": -signal.SIGABRT, "segv": -signal.SIGSEGV, "kill": -signal.SIGKILL}[way]
 
 
 def test_21_exec(case, out):
@@ -88,14 +90,6 @@ def test_21_exec(case, out):
     assert [report["reason"] for report in reports] == ["exec", "exit"]
     assert leaked(reports[0]) == {("ways_out.c", 9): (4096, 1)}
     assert Path(reports[1]["exe"]).name == "true" and all(report["main"] for report in reports)
-
-
-def test_21_killed(case, out):
-    """SIGKILL leaves what the recorder put down before: at this age nothing, or the checkpoint."""
-    run = beside([case("ways_out.c", flags=("-pthread",)), "kill"], out=out)
-    assert run.status == -signal.SIGKILL
-    if list(out.glob("*.bin")):
-        assert run.report()["reason"] == "killed"
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])

@@ -3,10 +3,9 @@
 import subprocess
 from pathlib import Path
 
-import pytest
-
 import heaptide_run
 import program_build
+import pytest
 from conftest import CASES
 from expectations import rows_at
 from heaptide_run import EVERY_ROW, beside, execute
@@ -123,5 +122,5 @@ def test_13_every_entry_point(case, out):
     sizes = sorted(row["direct_bytes"] for row in report["leaks"] if row["blocks"] == 1)
     assert sizes == [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1010, 1011, 1012, 1013, 4096]
     assert {Path(row["site"]["file"]).name for row in report["leaks"]} == {"all_api.c"}
-    freed = [row for row in rows_at(report, "hotspots", CASES / "all_api.c", 18)]
+    freed = rows_at(report, "hotspots", CASES / "all_api.c", 18)
     assert sorted(row["allocated_bytes"] for row in freed) == [500, 512]

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import heaptide_run
+import pytest
 from heaptide_run import command, execute
 
 SIZE = r"[\d.]+ ([KMGT]i)?B"
@@ -175,7 +174,9 @@ def test_summary_line(planted, out):
     run = heaptide_run.traced([planted("two_leaks.c")], out=out)
     assert len(run.own_stderr) == 1 and run.program_stderr == [], run.describe()
     line = run.own_stderr[0]
-    pattern = rf"heaptide: 1 process, leaked (?P<leaked>{SIZE}), peak (?P<peak>{SIZE}) -> \S+ \(heaptide report( \S+)?\)"
+    pattern = (
+        rf"heaptide: 1 process, leaked (?P<leaked>{SIZE}), peak (?P<peak>{SIZE}) -> \S+ \(heaptide report( \S+)?\)"
+    )
     said = re.fullmatch(pattern, line)
     assert said, line
     assert said["leaked"] in ("1.10 KiB", "1.1 KiB", "1130 B"), line
@@ -183,7 +184,9 @@ def test_summary_line(planted, out):
 
 
 def test_summary_line_counts_processes(planted, out):
-    assert re.match(r"heaptide: 2 processes, ", heaptide_run.traced([planted("fork_inherited.c")], out=out).own_stderr[-1])
+    assert re.match(
+        r"heaptide: 2 processes, ", heaptide_run.traced([planted("fork_inherited.c")], out=out).own_stderr[-1]
+    )
 
 
 def test_quiet_says_nothing(planted, out):

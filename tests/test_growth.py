@@ -1,9 +1,9 @@
 """GROWTH's verdict on programs whose memory follows a known curve."""
 
-import pytest
-
 import expectations
 import heaptide_run
+import pytest
+from conftest import PLANTED
 
 SPAN_SECONDS = "1.5"
 SAMPLING = ["--every", "20"]
@@ -97,5 +97,5 @@ def test_text_names_the_growing_site(planted, out):
     grown(planted, out, "rising")
     text = heaptide_run.command("report", out).stdout.decode()
     growth = text[text.index("GROWTH") : text.index("PEAK")]
-    source_line = expectations.tagged_lines(open(heaptide_run.REPOSITORY / "tests/planted/growth.c").read())["@grow"]
-    assert f"growth.c:{source_line}" in growth, growth
+    lines = expectations.tagged_lines((PLANTED / "growth.c").read_text())
+    assert f"growth.c:{lines['@grow']}" in growth, growth

@@ -17,16 +17,13 @@ static __attribute__((noinline)) int blocks_lose(void) {
   if (posix_memalign(&block, 4096, 1005) || (uintptr_t)block % 4096) // @posix_memalign
     return 1;
   block = aligned_alloc(64, 1024); // @aligned_alloc
-  if ((uintptr_t)block % 64)
-    return 2;
+  if ((uintptr_t)block % 64) return 2;
   block = memalign(1 << 16, 1007); // @memalign
-  if ((uintptr_t)block % (1 << 16))
-    return 3;
+  if ((uintptr_t)block % (1 << 16)) return 3;
   block = valloc(1008);  // @valloc
   block = pvalloc(1009); // @pvalloc
   void *untouched = &block;
-  if (posix_memalign(&untouched, 24, 100) != EINVAL || untouched != &block)
-    return 4;
+  if (posix_memalign(&untouched, 24, 100) != EINVAL || untouched != &block) return 4;
   free(aligned_alloc(128, 256));
   return 0;
 }

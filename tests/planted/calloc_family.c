@@ -12,15 +12,12 @@ static __attribute__((noinline)) int blocks_lose(void) {
   volatile size_t huge = SIZE_MAX / 2;
   char *zeroed = calloc(20, 30); // @calloc
   for (int i = 0; i < 600; i++)
-    if (zeroed[i])
-      return 1;
+    if (zeroed[i]) return 1;
   reallocarray(NULL, 7, 100); // @array
   errno = 0;
-  if (calloc(huge, 3) || errno != ENOMEM)
-    return 2;
+  if (calloc(huge, 3) || errno != ENOMEM) return 2;
   errno = 0;
-  if (reallocarray(NULL, huge, 3) || errno != ENOMEM)
-    return 3;
+  if (reallocarray(NULL, huge, 3) || errno != ENOMEM) return 3;
   return 0;
 }
 

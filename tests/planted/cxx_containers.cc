@@ -6,18 +6,16 @@
 // expect indirect 101 in 1 at @string
 // expect indirect 48 in 1 at @map
 // expect indirect 4000 in 100 at @insert
-// expect live 12205
 #include "planted.h"
 #include <map>
 #include <string>
 #include <vector>
 
 static __attribute__((noinline)) void containers_lose() {
-  new std::vector<double>(1000);     // @vector
-  new std::string(100, 'x');         // @string
-  auto *map = new std::map<int, int>; // @map
-  for (int i = 0; i < 100; i++)
-    map->insert({i, i}); // @insert
+  new std::vector<double>(1000);                     // @vector
+  new std::string(100, 'x');                         // @string
+  auto *map = new std::map<int, int>;                // @map
+  for (int i = 0; i < 100; i++) map->insert({i, i}); // @insert
 }
 
 int main() {

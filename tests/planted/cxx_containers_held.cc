@@ -17,8 +17,7 @@ static std::string &text() {
 
 int main() {
   table = new std::unordered_map<std::string, std::list<int>>;
-  for (int i = 0; i < 100; i++)
-    (*table)[std::to_string(i) + std::string(30, 'k')].assign(10, i);
+  for (int i = 0; i < 100; i++) (*table)[std::to_string(i) + std::string(30, 'k')].assign(10, i);
   shared = std::make_shared<std::deque<long>>(5000);
   text() += "more";
   stack_scrub();

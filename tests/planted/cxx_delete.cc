@@ -1,12 +1,17 @@
 // Every form of delete gives its block back.
 // build: -std=c++17 -fsized-deallocation
 // expect none
-// expect live 0
+// expect frees 11
 #include "planted.h"
 #include <new>
 
-struct alignas(128) Wide { char text[128]; };
-struct Counted { ~Counted() {} long a; };
+struct alignas(128) Wide {
+  char text[128];
+};
+struct Counted {
+  ~Counted() {}
+  long a;
+};
 
 int main() {
   delete new int;

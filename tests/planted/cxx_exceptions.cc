@@ -12,16 +12,23 @@ struct Throws {
 
 static __attribute__((noinline)) void level(int depth) {
   std::vector<int> owned(100); // @vector
-  if (depth == 0)
-    throw std::runtime_error("bottom");
+  if (depth == 0) throw std::runtime_error("bottom");
   level(depth - 1);
 }
 
 int main() {
   int caught = 0;
   for (int i = 0; i < 100; i++) {
-    try { level(9); } catch (std::exception &) { caught++; }
-    try { new Throws; } catch (std::exception &) { caught++; }
+    try {
+      level(9);
+    } catch (std::exception &) {
+      caught++;
+    }
+    try {
+      new Throws;
+    } catch (std::exception &) {
+      caught++;
+    }
   }
   stack_scrub();
   return caught != 200;

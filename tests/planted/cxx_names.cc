@@ -10,12 +10,14 @@ namespace shop {
 template <class T> struct Cart {
   __attribute__((noinline)) void add(T) { malloc(10); } // @method
 };
-struct Money { int cents; };
+struct Money {
+  int cents;
+};
 __attribute__((noinline)) Money operator+(Money one, Money other) {
   malloc(20); // @operator
   return {one.cents + other.cents};
 }
-}
+} // namespace shop
 
 static __attribute__((noinline)) void all_lose() {
   shop::Cart<int>().add(1);

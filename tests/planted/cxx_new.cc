@@ -8,29 +8,36 @@
 // expect direct 128 in 1 at @aligned
 // expect direct 512 in 1 at @aligned_array
 // expect direct 808 in 1 at @counted
-// expect live 3716
+// expect peak-row @held bytes 1600 blocks 1
 #include "planted.h"
 #include <new>
 
-struct Three { long a, b, c; };
-struct alignas(128) Wide { char text[128]; };
-struct Counted { ~Counted() {} long a; };
+struct Three {
+  long a, b, c;
+};
+struct alignas(128) Wide {
+  char text[128];
+};
+struct Counted {
+  ~Counted() {}
+  long a;
+};
 
 static Counted *held;
 
 static __attribute__((noinline)) void objects_lose() {
-  new int;                        // @plain
-  new int[100];                   // @array
-  new (std::nothrow) Three;       // @nothrow
-  new (std::nothrow) Three[10];   // @nothrow_array
-  new Wide;                       // @aligned
-  new Wide[4];                    // @aligned_array
-  new Counted[100];               // @counted
+  new int;                      // @plain
+  new int[100];                 // @array
+  new (std::nothrow) Three;     // @nothrow
+  new (std::nothrow) Three[10]; // @nothrow_array
+  new Wide;                     // @aligned
+  new Wide[4];                  // @aligned_array
+  new Counted[100];             // @counted
 }
 
 int main() {
   objects_lose();
-  held = new Counted[199];
+  held = new Counted[199]; // @held
   stack_scrub();
   return 0;
 }

@@ -7,7 +7,7 @@
 static __attribute__((noinline)) void cycle_lose(void) {
   void **one = calloc(1, 32), **other = calloc(1, 32); // @member
   one[0] = other, other[0] = one;
-  other[1] = calloc(1, 48); // @tail
+  other[1] = calloc(1, 48);     // @tail
   void **entry = calloc(1, 16); // @entry
   entry[1] = one;
 }

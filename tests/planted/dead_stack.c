@@ -5,8 +5,7 @@
 static __attribute__((noinline)) void copies_leave(void) {
   void *volatile copies[4096];
   copies[0] = malloc(222); // @lost
-  for (int i = 1; i < 4096; i++)
-    copies[i] = copies[0];
+  for (int i = 1; i < 4096; i++) copies[i] = copies[0];
 }
 
 int main(void) {

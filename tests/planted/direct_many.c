@@ -12,8 +12,7 @@ static __attribute__((noinline)) void round_do(size_t bytes) {
 }
 
 int main(void) {
-  for (size_t bytes = 1; bytes <= 1000; bytes++)
-    round_do(bytes);
+  for (size_t bytes = 1; bytes <= 1000; bytes++) round_do(bytes);
   stack_scrub();
   return 0;
 }

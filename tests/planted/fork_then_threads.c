@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 static void *thread_lose(void *unused) {
-  for (int i = 0; i < 10; i++)
-    malloc(100); // @thread
+  for (int i = 0; i < 10; i++) malloc(100); // @thread
   return unused;
 }
 
@@ -17,10 +16,8 @@ int main(void) {
   pid_t child = fork();
   if (child == 0) {
     pthread_t threads[4];
-    for (int i = 0; i < 4; i++)
-      pthread_create(&threads[i], NULL, thread_lose, NULL);
-    for (int i = 0; i < 4; i++)
-      pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, thread_lose, NULL);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     stack_scrub();
     exit(0);
   }

@@ -48,8 +48,7 @@ static void step_do(const char *curve, int step) {
     held[step] = grow(10 * MIB / STEPS), free(given[step]);
   else if (!strcmp(curve, "sawtooth")) {
     if (step % 5 == 4)
-      for (int i = step - 4; i < step; i++)
-        free(held[i]), held[i] = NULL;
+      for (int i = step - 4; i < step; i++) free(held[i]), held[i] = NULL;
     else
       held[step] = grow(MIB / 4);
   }
@@ -57,22 +56,19 @@ static void step_do(const char *curve, int step) {
 
 static void setup(const char *curve) {
   if (!strcmp(curve, "hidden"))
-    for (int i = 0; i < STEPS; i++)
-      given[i] = malloc(10 * MIB / STEPS);
+    for (int i = 0; i < STEPS; i++) given[i] = malloc(10 * MIB / STEPS);
   else
     base = malloc(!strcmp(curve, "slight") ? 100 * KIB : !strcmp(curve, "wide") ? 100 * MIB : 5 * MIB);
 }
 
 int main(int count, char **words) {
-  if (count != 3)
-    return 2;
+  if (count != 3) return 2;
   double began = now_seconds(), span = atof(words[2]);
   setup(words[1]);
   for (int step = 0; step < STEPS; step++) {
     double ahead = began + span * (step + 1) / STEPS - now_seconds();
     step_do(words[1], step);
-    if (ahead > 0)
-      usleep((unsigned)(ahead * 1e6));
+    if (ahead > 0) usleep((unsigned)(ahead * 1e6));
   }
   return 0;
 }

@@ -8,9 +8,7 @@
 #include "planted.h"
 
 int main(void) {
-  for (int i = 0; i < 5000; i++)
-    free(malloc(10)); // @many
-  for (int i = 0; i < 10; i++)
-    free(malloc(1 << 20)); // @large
+  for (int i = 0; i < 5000; i++) free(malloc(10));    // @many
+  for (int i = 0; i < 10; i++) free(malloc(1 << 20)); // @large
   return 0;
 }

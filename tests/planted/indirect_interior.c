@@ -4,9 +4,9 @@
 #include "planted.h"
 
 static __attribute__((noinline)) void head_lose(void) {
-  char **head = malloc(16);        // @head
-  head[0] = malloc(500);           // @child
-  head[0] += 499;                  // its last byte
+  char **head = malloc(16); // @head
+  head[0] = malloc(500);    // @child
+  head[0] += 499;           // its last byte
   head[1] = NULL;
 }
 

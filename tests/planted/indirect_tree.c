@@ -10,8 +10,7 @@ struct tree {
 
 static void tree_grow(struct tree *tree, int depth) {
   tree->left = tree->right = NULL;
-  if (depth == 0)
-    return;
+  if (depth == 0) return;
   tree->left = malloc(sizeof *tree), tree->right = malloc(sizeof *tree); // @node
   tree_grow(tree->left, depth - 1);
   tree_grow(tree->right, depth - 1);

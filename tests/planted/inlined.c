@@ -8,9 +8,7 @@ static inline __attribute__((always_inline)) char *inner(void) {
   return malloc(64); // @lost
 }
 
-static __attribute__((noinline)) void outer(void) {
-  *(volatile char *)inner() = 1;
-}
+static __attribute__((noinline)) void outer(void) { *(volatile char *)inner() = 1; }
 
 int main(void) {
   outer();

@@ -9,7 +9,6 @@ static void *held;
 
 int main(void) {
   held = malloc(100);
-  for (int i = 0; i < 100; i++)
-    free(__libc_malloc(50));
+  for (int i = 0; i < 100; i++) free(__libc_malloc(50));
   return 0;
 }

@@ -14,8 +14,7 @@ void library_hold(void) {
 #else
 int main(void) {
   void *library = dlopen("libholder.so", RTLD_NOW);
-  if (!library)
-    return 2;
+  if (!library) return 2;
   ((void (*)(void))dlsym(library, "library_hold"))();
   dlclose(library);
   stack_scrub();

@@ -14,8 +14,7 @@ void library_lose(void) {
 #else
 int main(void) {
   void *library = dlopen("libleaky.so", RTLD_NOW);
-  if (!library)
-    return 2;
+  if (!library) return 2;
   ((void (*)(void))dlsym(library, "library_lose"))();
   stack_scrub();
   return 0;

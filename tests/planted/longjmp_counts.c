@@ -10,8 +10,7 @@ static jmp_buf back;
 static __attribute__((noinline)) void dive(int depth) {
   volatile char filler[100];
   filler[0] = 1;
-  if (depth > 0)
-    dive(depth - 1);
+  if (depth > 0) dive(depth - 1);
   malloc(16); // @deep
   stack_scrub();
   longjmp(back, 1);
@@ -23,8 +22,7 @@ static __attribute__((noinline)) void after_lose(void) {
 
 int main(void) {
   for (volatile int i = 0; i < 100; i++) {
-    if (!setjmp(back))
-      dive(i % 20);
+    if (!setjmp(back)) dive(i % 20);
     after_lose();
   }
   stack_scrub();

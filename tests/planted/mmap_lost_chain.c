@@ -6,7 +6,7 @@
 
 static __attribute__((noinline)) void mapping_lose(void) {
   void **mapping = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // @mapping
-  mapping[4000] = malloc(500);                                                                  // @block
+  mapping[4000] = malloc(500);                                                                    // @block
 }
 
 int main(void) {

@@ -8,9 +8,7 @@
 enum { MIB = 1 << 20 };
 static char *front, *back;
 
-static char *map(size_t bytes) {
-  return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-}
+static char *map(size_t bytes) { return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 
 int main(void) {
   char *gone = map(4 * MIB);

@@ -6,23 +6,23 @@
 
 static volatile int sink;
 
-static __attribute__((noinline)) void leaf(void) {
+static __attribute__((noinline, noipa)) void leaf(void) {
   *(volatile char *)malloc(64) = 1; // @lost
   sink = 1;
 }
 
-static __attribute__((noinline)) int small(int value) {
+static __attribute__((noinline, noipa)) int small(int value) {
   leaf();
   return value + sink;
 }
 
-static __attribute__((noinline)) int large(int value) {
+static __attribute__((noinline, noipa)) int large(int value) {
   volatile char filler[3000];
   filler[value] = 1;
   return small(value) + filler[value];
 }
 
-static __attribute__((noinline)) int dynamic(int value) {
+static __attribute__((noinline, noipa)) int dynamic(int value) {
   volatile char *filler = __builtin_alloca((size_t)value * 100);
   filler[value] = 1;
   return large(value) + filler[value];

@@ -8,15 +8,11 @@
 
 int main(void) {
   void *base[7], *burst[3], *late;
-  for (int i = 0; i < 7; i++)
-    base[i] = malloc(100); // @base
-  for (int i = 0; i < 3; i++)
-    burst[i] = malloc(100); // @burst
-  for (int i = 0; i < 3; i++)
-    free(burst[i]);
+  for (int i = 0; i < 7; i++) base[i] = malloc(100);  // @base
+  for (int i = 0; i < 3; i++) burst[i] = malloc(100); // @burst
+  for (int i = 0; i < 3; i++) free(burst[i]);
   late = malloc(299); // @late
   free(late);
-  for (int i = 0; i < 7; i++)
-    free(base[i]);
+  for (int i = 0; i < 7; i++) free(base[i]);
   return 0;
 }

@@ -18,8 +18,7 @@ static __attribute__((noinline)) void *entry_make(void) {
 
 int main(void) {
   g_cache = table_make();
-  for (int i = 0; i < 10; i++)
-    g_cache[i * 7] = entry_make();
+  for (int i = 0; i < 10; i++) g_cache[i * 7] = entry_make();
   stack_scrub();
   return 0;
 }

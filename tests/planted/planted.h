@@ -11,8 +11,7 @@
 // scanner takes for stack.
 static __attribute__((noinline, unused)) void stack_scrub(void) {
   volatile unsigned char wipe[32768];
-  for (size_t i = 0; i < sizeof wipe; i++)
-    wipe[i] = 0;
+  for (size_t i = 0; i < sizeof wipe; i++) wipe[i] = 0;
 }
 
 #endif

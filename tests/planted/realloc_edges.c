@@ -13,11 +13,9 @@ static __attribute__((noinline)) int blocks_lose(void) {
   none = realloc(none, 60); // @null
   void *kept = malloc(70);  // @kept
   errno = 0;
-  if (realloc(kept, huge) || errno != ENOMEM)
-    return 1;
+  if (realloc(kept, huge) || errno != ENOMEM) return 1;
   void *gone = malloc(80);
-  if (realloc(gone, nothing))
-    return 2;
+  if (realloc(gone, nothing)) return 2;
   return 0;
 }
 

@@ -8,8 +8,7 @@
 
 static __attribute__((noinline)) void block_lose(void) {
   char *block = malloc(10);
-  for (size_t bytes = 100; bytes <= 5000; bytes += 100)
-    block = realloc(block, bytes); // @grow
+  for (size_t bytes = 100; bytes <= 5000; bytes += 100) block = realloc(block, bytes); // @grow
 }
 
 int main(void) {

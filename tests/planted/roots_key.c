@@ -6,8 +6,7 @@
 
 int main(void) {
   pthread_key_t keys[40];
-  for (int i = 0; i < 40; i++)
-    pthread_key_create(&keys[i], NULL);
+  for (int i = 0; i < 40; i++) pthread_key_create(&keys[i], NULL);
   pthread_setspecific(keys[1], malloc(100));
   pthread_setspecific(keys[39], malloc(200));
   stack_scrub();

@@ -15,7 +15,6 @@ static void *thread_run(void *unused) {
 int main(void) {
   pthread_t thread;
   pthread_create(&thread, NULL, thread_run, NULL);
-  while (!ready) {
-  }
+  while (!ready) {}
   return 0;
 }

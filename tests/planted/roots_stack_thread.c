@@ -18,8 +18,7 @@ static __attribute__((noinline)) void wait_deep(int depth) {
   }
   void *volatile deep = malloc(456);
   sem_post(&ready);
-  for (;;)
-    pause();
+  for (;;) pause();
   free(deep);
 }
 

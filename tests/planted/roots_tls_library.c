@@ -24,15 +24,13 @@ static void *thread_run(void *unused) {
   hold(222);
   stack_scrub();
   sem_post(&ready);
-  for (;;)
-    pause();
+  for (;;) pause();
   return unused;
 }
 
 int main(void) {
   void *library = dlopen("libtlsroot.so", RTLD_NOW);
-  if (!library)
-    return 2;
+  if (!library) return 2;
   hold = (void (*)(size_t))dlsym(library, "library_hold");
   hold(111);
   sem_init(&ready, 0, 0);

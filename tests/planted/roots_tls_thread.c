@@ -13,8 +13,7 @@ static void *thread_run(void *unused) {
   held = malloc(123);
   stack_scrub();
   sem_post(&ready);
-  for (;;)
-    pause();
+  for (;;) pause();
   return unused;
 }
 

@@ -12,7 +12,6 @@
 
 int main(void) {
   static const size_t sizes[] = {0, 1, 8, 9, 16, 17, 32, 1023, 1024, 1025, 1 << 20, (1 << 20) + 1};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    free(malloc(sizes[i]));
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) free(malloc(sizes[i]));
   return 0;
 }

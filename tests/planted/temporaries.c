@@ -13,17 +13,15 @@
 int main(void) {
   volatile size_t huge = PTRDIFF_MAX;
   void *one, *other;
-  for (int i = 0; i < 10; i++)
-    free(malloc(10)); // @pair
-  one = malloc(20);   // @null
+  for (int i = 0; i < 10; i++) free(malloc(10)); // @pair
+  one = malloc(20);                              // @null
   free(NULL);
   free(one);
   one = malloc(30); // @usable
   malloc_usable_size(one);
   free(one);
   one = malloc(40); // @failed
-  if (malloc(huge))
-    return 1;
+  if (malloc(huge)) return 1;
   free(one);
   one = realloc(NULL, 50); // @fresh
   free(one);

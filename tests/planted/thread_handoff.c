@@ -9,14 +9,12 @@
 static void *blocks[1000];
 
 static void *thread_make(void *unused) {
-  for (int i = 0; i < 1000; i++)
-    blocks[i] = malloc(64); // @made
+  for (int i = 0; i < 1000; i++) blocks[i] = malloc(64); // @made
   return unused;
 }
 
 static void *thread_drop(void *unused) {
-  for (int i = 0; i < 1000; i++)
-    free(blocks[i]);
+  for (int i = 0; i < 1000; i++) free(blocks[i]);
   return unused;
 }
 

@@ -11,15 +11,13 @@ static void *thread_end(void *unused) {
 }
 
 static void *thread_wait(void *unused) {
-  for (;;)
-    pause();
+  for (;;) pause();
   return unused;
 }
 
 int main(void) {
   pthread_t thread;
-  for (int i = 0; i < 20; i++)
-    pthread_create(&thread, NULL, thread_end, NULL);
+  for (int i = 0; i < 20; i++) pthread_create(&thread, NULL, thread_end, NULL);
   pthread_create(&thread, NULL, thread_wait, NULL);
   usleep(100000);
   return 0;

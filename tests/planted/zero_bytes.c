@@ -9,8 +9,7 @@
 static void *held;
 
 static __attribute__((noinline)) void blocks_lose(void) {
-  for (int i = 0; i < 3; i++)
-    malloc(0); // @lost
+  for (int i = 0; i < 3; i++) malloc(0); // @lost
 }
 
 int main(void) {

@@ -1,0 +1,403 @@
+#include "judgement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "holders.h"
+#include "memory.h"
+
+// A helper process below both is not worth more than a line.
+enum { QUIET_PEAK_BYTES = 1 << 20, QUIET_LEAK_BYTES = 64 << 10 };
+
+#define NS_PER_S 1e9
+
+// ---- sites merged into rows
+
+// While rows are made: which row a site belongs to.
+struct merging {
+  struct judgement *judgement;
+  size_t row_capacity;
+  uint32_t *table; // open hash table of row + 1
+  size_t table_capacity;
+  uint32_t *row_of_site;
+};
+
+static size_t row_place(const struct merging *merging, const struct row *row) {
+  uint64_t hash = ((uint64_t)row->stack * 16 + row->kind * 2 + row->residue) * 0x9e3779b97f4a7c15ull;
+  size_t place = (hash >> 24) & (merging->table_capacity - 1);
+  for (uint32_t number; (number = merging->table[place]);) {
+    const struct row *other = &merging->judgement->rows[number - 1];
+    if (other->stack == row->stack && other->kind == row->kind && other->residue == row->residue) break;
+    place = (place + 1) & (merging->table_capacity - 1);
+  }
+  return place;
+}
+
+static uint32_t row_find(struct merging *merging, const struct row *row) {
+  struct judgement *judgement = merging->judgement;
+  size_t place = row_place(merging, row);
+  if (merging->table[place]) return merging->table[place] - 1;
+  judgement->rows = memory_grow(judgement->rows, judgement->row_count, &merging->row_capacity, sizeof *row);
+  judgement->rows[judgement->row_count] = *row;
+  merging->table[place] = (uint32_t)++judgement->row_count;
+  return (uint32_t)judgement->row_count - 1;
+}
+
+static void row_add_site(struct row *row, const struct ht_file_site *site) {
+  row->allocations += site->allocations;
+  row->frees += site->frees;
+  row->temporaries += site->temporaries;
+  row->allocated_bytes += site->allocated_bytes;
+  row->live_bytes += site->live_bytes;
+  row->live_blocks += site->live_blocks;
+  row->peak_bytes += site->peak_bytes;
+  row->peak_blocks += site->peak_blocks;
+}
+
+static void sites_merge(struct merging *merging) {
+  const struct report *report = merging->judgement->report;
+  for (uint32_t i = 1; i < report->site_count; i++) {
+    const struct ht_file_site *site = &report->sites[i];
+    struct row row = {.kind = site->kind,
+                      .stack = merging->judgement->stacks->of_site[i],
+                      .residue = site->flags & HT_SITE_RESIDUE,
+                      .arena = site->flags & HT_SITE_ARENA,
+                      .suppression = -1};
+    merging->row_of_site[i] = row_find(merging, &row);
+    row_add_site(&merging->judgement->rows[merging->row_of_site[i]], site);
+  }
+  for (uint32_t i = 0; i < report->leak_count; i++) {
+    const struct ht_file_leak *leak = &report->leaks[i];
+    struct row *row = &merging->judgement->rows[merging->row_of_site[leak->site]];
+    row->direct_bytes += leak->direct_bytes;
+    row->direct_blocks += leak->direct_blocks;
+    row->indirect_bytes += leak->indirect_bytes;
+    row->indirect_blocks += leak->indirect_blocks;
+  }
+}
+
+// The first of a row's sites that has a known holder speaks for it.
+static void holders_take(const struct merging *merging, struct symbols *symbols, const uint32_t *symbol_modules) {
+  const struct judgement *judgement = merging->judgement;
+  const struct report *report = judgement->report;
+  for (uint32_t i = 0; i < report->holder_count; i++) {
+    const struct ht_file_holder *holder = &report->holders[i];
+    struct row *row = &judgement->rows[merging->row_of_site[holder->site]];
+    if (holder->link_count && !row->held_by)
+      row->held_by = holder_texts(report, holder, judgement->stacks, symbols, symbol_modules, &row->held_count);
+  }
+}
+
+// ---- leaks
+
+static uint64_t leaked_bytes(const struct row *row) { return row->direct_bytes + row->indirect_bytes; }
+static uint64_t leaked_blocks(const struct row *row) { return row->direct_blocks + row->indirect_blocks; }
+static bool is_leak(const struct row *row) { return leaked_blocks(row) || leaked_bytes(row); }
+
+// The first suppression, from the leaf on, that matches a frame. `known` remembers the answer for a frame.
+static int suppression_find(const struct judgement *judgement, const struct row *row,
+                            const struct suppressions *suppressions, int *known) {
+  enum { NOT_ASKED = 0, NONE = -1 };
+  for (uint32_t node = row->stack; node; node = stack_outer(judgement->stacks, node)) {
+    const struct shown_frame *frame = stack_frame(judgement->stacks, node);
+    int *answer = &known[judgement->stacks->nodes[node].frame];
+    if (*answer == NOT_ASKED) {
+      int found = suppressions_match(suppressions, frame->function, frame->file, frame->module);
+      *answer = found < 0 ? NONE : found + 1;
+    }
+    if (*answer > 0) return *answer - 1;
+  }
+  return -1;
+}
+
+static void row_suppress(struct judgement *judgement, struct row *row, const struct judgement_rules *rules,
+                         int *known) {
+  row->suppression = suppression_find(judgement, row, rules->suppressions, known);
+  row->suppressed = row->suppression >= 0 || (row->residue && rules->builtin_suppressions);
+  if (row->suppression >= 0) {
+    struct suppression *suppression = &rules->suppressions->items[row->suppression];
+    suppression->bytes += leaked_bytes(row);
+    suppression->blocks += leaked_blocks(row);
+  }
+}
+
+static void leak_count(struct judgement *judgement, const struct row *row) {
+  if (row->suppressed) {
+    judgement->suppressed_bytes += leaked_bytes(row);
+    judgement->suppressed_sites++;
+  } else if (row->kind == HT_KIND_PYTHON) {
+    judgement->python_leaked_bytes += leaked_bytes(row);
+    judgement->python_leaked_blocks += leaked_blocks(row);
+  } else {
+    judgement->leaked_direct_bytes += row->direct_bytes;
+    judgement->leaked_indirect_bytes += row->indirect_bytes;
+    judgement->leaked_blocks += leaked_blocks(row);
+    judgement->leaked_sites++;
+  }
+}
+
+static void leaks_judge(struct judgement *judgement, const struct judgement_rules *rules) {
+  int *known = memory_get(judgement->stacks->frame_count, sizeof *known);
+  for (size_t i = 0; i < judgement->row_count; i++) {
+    struct row *row = &judgement->rows[i];
+    if (!is_leak(row)) continue;
+    row_suppress(judgement, row, rules, known);
+    leak_count(judgement, row);
+  }
+  free(known);
+}
+
+// ---- lists
+
+typedef uint64_t row_figure(const struct row *row);
+
+// Leaks of empty blocks count too: one more than their bytes.
+static uint64_t leak_figure(const struct row *row) { return is_leak(row) ? leaked_bytes(row) + 1 : 0; }
+static uint64_t peak_figure(const struct row *row) { return row->peak_bytes; }
+static uint64_t hotspot_figure(const struct row *row) { return row->allocations; }
+static uint64_t temporary_figure(const struct row *row) { return row->temporaries; }
+
+struct ranked {
+  uint64_t figure;
+  uint32_t row;
+};
+
+// Largest first; equal ones in the report's order, so that a report always reads the same.
+static int ranked_compare(const void *left, const void *right) {
+  const struct ranked *a = left, *b = right;
+  if (a->figure != b->figure) return a->figure > b->figure ? -1 : 1;
+  return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static struct row_list list_make(const struct judgement *judgement, row_figure *figure, bool python) {
+  struct ranked *ranked = memory_get(judgement->row_count, sizeof *ranked);
+  struct row_list list = {0};
+  for (size_t i = 0; i < judgement->row_count; i++) {
+    uint64_t value = figure(&judgement->rows[i]);
+    if (value && (judgement->rows[i].kind == HT_KIND_PYTHON) == python)
+      ranked[list.count++] = (struct ranked){value, (uint32_t)i};
+  }
+  qsort(ranked, list.count, sizeof *ranked, ranked_compare);
+  list.rows = memory_get(list.count, sizeof *list.rows);
+  for (size_t i = 0; i < list.count; i++) list.rows[i] = ranked[i].row;
+  free(ranked);
+  return list;
+}
+
+static uint64_t python_figure(const struct row *row) { return row->live_bytes + row->peak_bytes + row->allocations; }
+
+static int python_compare(const void *left, const void *right) {
+  const struct python_row *a = left, *b = right;
+  if (a->leaked != b->leaked) return a->leaked ? -1 : 1;
+  if (a->live_bytes != b->live_bytes) return a->live_bytes > b->live_bytes ? -1 : 1;
+  if (a->peak_bytes != b->peak_bytes) return a->peak_bytes > b->peak_bytes ? -1 : 1;
+  return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static uint64_t minus(uint64_t from, uint64_t taken) { return from > taken ? from - taken : 0; }
+
+static void python_add(struct judgement *judgement, uint32_t index) {
+  const struct row *row = &judgement->rows[index];
+  uint64_t bytes = leaked_bytes(row), blocks = leaked_blocks(row);
+  bool leaked = is_leak(row) && !row->suppressed, split = leaked && blocks < row->live_blocks;
+  struct python_row whole = {index, leaked, row->live_bytes, row->live_blocks, row->allocations, true, row->peak_bytes};
+  if (split) {
+    judgement->python[judgement->python_count++] = (struct python_row){index, true, bytes, blocks, blocks, false, 0};
+    whole.leaked = false;
+    whole.live_bytes = minus(row->live_bytes, bytes);
+    whole.live_blocks = minus(row->live_blocks, blocks);
+    whole.allocations = minus(row->allocations, blocks);
+  }
+  judgement->python[judgement->python_count++] = whole;
+}
+
+static void python_make(struct judgement *judgement) {
+  struct row_list list = list_make(judgement, python_figure, true);
+  judgement->python = memory_get(2 * list.count, sizeof *judgement->python);
+  for (size_t i = 0; i < list.count; i++) python_add(judgement, list.rows[i]);
+  for (size_t i = 0; i < judgement->python_count; i++) judgement->python_leaked_count += judgement->python[i].leaked;
+  qsort(judgement->python, judgement->python_count, sizeof *judgement->python, python_compare);
+  free(list.rows);
+}
+
+// ---- growth
+
+static double pool_bytes(const struct ht_file_sample *sample, bool device) {
+  const uint64_t *live = sample->live_bytes;
+  return device ? (double)live[HT_KIND_DEVICE]
+                : (double)live[HT_KIND_HEAP] + (double)live[HT_KIND_MMAP] + (double)live[HT_KIND_PYTHON];
+}
+
+static struct growth not_judged(const char *why) {
+  struct growth growth = {.verdict = VERDICT_NONE};
+  strncpy(growth.why, why, sizeof growth.why - 1);
+  return growth;
+}
+
+static double run_seconds(const struct report *report) { return (double)report->process->duration_ns / NS_PER_S; }
+
+static struct growth pool_judge(const struct report *report, bool device, struct growth_limit limit) {
+  double *at_s = memory_get(report->sample_count, sizeof *at_s),
+         *bytes = memory_get(report->sample_count, sizeof *bytes);
+  double most = 0;
+  for (uint32_t i = 0; i < report->sample_count; i++) {
+    at_s[i] = (double)report->samples[i].at_ns / NS_PER_S;
+    bytes[i] = pool_bytes(&report->samples[i], device);
+    most = bytes[i] > most ? bytes[i] : most;
+  }
+  struct growth growth;
+  if (report->process->flags & HT_PROCESS_ATTACHED)
+    growth = not_judged("attached: what came before is not known");
+  else if (device && most == 0)
+    growth = not_judged("no device memory was used");
+  else
+    growth = growth_judge(&(struct growth_curve){at_s, bytes, report->sample_count}, run_seconds(report), limit);
+  free(at_s);
+  free(bytes);
+  return growth;
+}
+
+// `number` holds, by row, the number of its curve, 0: none yet.
+static struct row_curve *curve_of_row(struct judgement *judgement, uint32_t row, uint32_t *number) {
+  if (!number[row]) {
+    number[row] = (uint32_t)++judgement->curve_count;
+    judgement->curves[number[row] - 1] = (struct row_curve){row, memory_get(judgement->point_count, sizeof(double))};
+  }
+  return &judgement->curves[number[row] - 1];
+}
+
+static void points_take(struct judgement *judgement) {
+  judgement->point_count = judgement->report->site_timeline->point_count;
+  judgement->point_s = memory_get(judgement->point_count, sizeof *judgement->point_s);
+  for (size_t i = 0; i < judgement->point_count; i++)
+    judgement->point_s[i] = (double)site_timeline_at_ns(judgement->report)[i] / NS_PER_S;
+}
+
+static void curves_make(struct judgement *judgement, const uint32_t *row_of_site) {
+  const struct report *report = judgement->report;
+  if (!report->site_timeline) return;
+  points_take(judgement);
+  judgement->curves = memory_get(report->site_timeline->row_count, sizeof *judgement->curves);
+  uint32_t *number = memory_get(judgement->row_count, sizeof *number);
+  for (uint32_t k = 0; k < report->site_timeline->row_count; k++) {
+    const struct ht_file_site_row *from = site_timeline_row(report, k);
+    struct row_curve *curve = curve_of_row(judgement, row_of_site[from->site], number);
+    for (size_t i = 0; i < judgement->point_count; i++) curve->bytes[i] += (double)site_timeline_bytes(from)[i];
+  }
+  free(number);
+}
+
+static int growing_compare(const void *left, const void *right) {
+  const struct growth_row *a = left, *b = right;
+  if (a->bytes_per_s != b->bytes_per_s) return a->bytes_per_s > b->bytes_per_s ? -1 : 1;
+  return a->row < b->row ? -1 : a->row > b->row;
+}
+
+// The sites that rise in the window that decided over their pool; without a verdict, in the first one.
+static void growing_make(struct judgement *judgement) {
+  judgement->growing = memory_get(judgement->curve_count, sizeof *judgement->growing);
+  for (size_t i = 0; i < judgement->curve_count; i++) {
+    uint32_t row = judgement->curves[i].row;
+    const struct growth *pool = judgement->rows[row].kind == HT_KIND_DEVICE ? &judgement->device : &judgement->cpu;
+    struct growth_window window =
+        pool->verdict == VERDICT_NONE ? growth_first_window(run_seconds(judgement->report)) : pool->window;
+    struct growth_curve curve = {judgement->point_s, judgement->curves[i].bytes, judgement->point_count};
+    double bytes_per_s;
+    if (growth_rise(&curve, window, &bytes_per_s))
+      judgement->growing[judgement->growing_count++] = (struct growth_row){row, bytes_per_s};
+  }
+  qsort(judgement->growing, judgement->growing_count, sizeof *judgement->growing, growing_compare);
+}
+
+// ---- whole
+
+static void totals_count(struct judgement *judgement) {
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
+    const struct ht_file_kind *figures = &judgement->report->process->kinds[kind];
+    judgement->allocations += figures->allocations;
+    judgement->frees += figures->frees;
+    judgement->temporaries_total += figures->temporaries;
+  }
+}
+
+static void notes_collect(struct judgement *judgement, const struct symbols *symbols, const uint32_t *symbol_modules) {
+  const struct report *report = judgement->report;
+  judgement->notes = memory_get((size_t)report->note_count + report->module_count, sizeof *judgement->notes);
+  for (uint32_t i = 0; i < report->note_count; i++)
+    judgement->notes[judgement->note_count++] = report->strings + report->notes[i];
+  for (uint32_t i = 0; i < report->module_count; i++) {
+    const char *note = symbols->modules[symbol_modules[i]].note;
+    if (note) judgement->notes[judgement->note_count++] = note;
+  }
+}
+
+static bool is_quiet(const struct judgement *judgement) {
+  const struct ht_file_process *process = judgement->report->process;
+  return !(process->flags & HT_PROCESS_MAIN) && process->peak_bytes < QUIET_PEAK_BYTES &&
+         judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes < QUIET_LEAK_BYTES &&
+         !judgement_has_growth(judgement);
+}
+
+static void rows_make(struct judgement *judgement, struct merging *merging) {
+  merging->table_capacity = 64;
+  while (merging->table_capacity < 2 * (size_t)judgement->report->site_count) merging->table_capacity *= 2;
+  merging->table = memory_get(merging->table_capacity, sizeof *merging->table);
+  merging->row_of_site = memory_get(judgement->report->site_count, sizeof *merging->row_of_site);
+  sites_merge(merging);
+  free(merging->table);
+  for (size_t i = 0; i < judgement->row_count; i++)
+    judgement->rows[i].site = stack_site(judgement->stacks, judgement->rows[i].stack);
+}
+
+struct judgement judgement_make(const struct report *report, const struct stacks *stacks, struct symbols *symbols,
+                                const uint32_t *symbol_modules, const struct judgement_rules *rules) {
+  struct judgement judgement = {.report = report, .stacks = stacks};
+  struct merging merging = {.judgement = &judgement};
+  rows_make(&judgement, &merging);
+  holders_take(&merging, symbols, symbol_modules);
+  leaks_judge(&judgement, rules);
+  judgement.leaks = list_make(&judgement, leak_figure, false);
+  judgement.peak = list_make(&judgement, peak_figure, false);
+  judgement.hotspots = list_make(&judgement, hotspot_figure, false);
+  judgement.temporaries = list_make(&judgement, temporary_figure, false);
+  python_make(&judgement);
+  totals_count(&judgement);
+  notes_collect(&judgement, symbols, symbol_modules);
+  judgement.cpu = pool_judge(report, false, rules->growth_limit);
+  judgement.device = pool_judge(report, true, rules->growth_limit);
+  curves_make(&judgement, merging.row_of_site);
+  growing_make(&judgement);
+  judgement.quiet = is_quiet(&judgement);
+  free(merging.row_of_site);
+  return judgement;
+}
+
+bool judgement_python_shown(const struct judgement *judgement, size_t index, uint64_t top) {
+  size_t leaked = judgement->python_leaked_count;
+  return index < leaked ? index < top : index - leaked < top;
+}
+
+bool judgement_has_leaks(const struct judgement *judgement) { return judgement->leaked_sites > 0; }
+
+bool judgement_has_growth(const struct judgement *judgement) {
+  return judgement->cpu.verdict == VERDICT_FAIL || judgement->device.verdict == VERDICT_FAIL;
+}
+
+void judgement_free(struct judgement *judgement) {
+  for (size_t i = 0; i < judgement->row_count; i++) {
+    for (size_t k = 0; k < judgement->rows[i].held_count; k++) free(judgement->rows[i].held_by[k]);
+    free(judgement->rows[i].held_by);
+  }
+  for (size_t i = 0; i < judgement->curve_count; i++) free(judgement->curves[i].bytes);
+  free(judgement->rows);
+  free(judgement->leaks.rows);
+  free(judgement->peak.rows);
+  free(judgement->hotspots.rows);
+  free(judgement->temporaries.rows);
+  free(judgement->python);
+  free(judgement->growing);
+  free(judgement->notes);
+  free(judgement->point_s);
+  free(judgement->curves);
+  *judgement = (struct judgement){0};
+}

@@ -1,0 +1,98 @@
+// What a report says: its sites merged by how they are shown, suppressions applied, growth judged. Prints nothing.
+#ifndef HT_JUDGEMENT_H
+#define HT_JUDGEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "growth.h"
+#include "model.h"
+#include "stacks.h"
+#include "suppress.h"
+#include "symbols.h"
+
+// Sites of one kind with the same shown stack, added up.
+struct row {
+  uint32_t kind;                  // enum ht_kind
+  uint32_t stack;                 // node
+  const struct shown_frame *site; // NULL: the stack is empty
+  bool residue;                   // known library residue
+  bool arena;                     // `python arenas, free`
+  int suppression;                // index, -1: none
+  bool suppressed;
+  uint64_t allocations, frees, temporaries, allocated_bytes;
+  uint64_t live_bytes, live_blocks, peak_bytes, peak_blocks;
+  uint64_t direct_bytes, direct_blocks, indirect_bytes, indirect_blocks; // leaked
+  char **held_by; // from the block outwards to the root; held_count of them, 0: unknown
+  size_t held_count;
+};
+
+// Indexes of rows, sorted by what the list is about, largest first.
+struct row_list {
+  uint32_t *rows;
+  size_t count;
+};
+
+// A line of the python list. Where a site's blocks are partly leaked it is two: the leaked ones and the others.
+struct python_row {
+  uint32_t row;
+  bool leaked;
+  uint64_t live_bytes, live_blocks, allocations;
+  bool peak_known; // the peak cannot be split
+  uint64_t peak_bytes;
+};
+
+struct growth_row {
+  uint32_t row;
+  double bytes_per_s;
+};
+
+// A merged site over time.
+struct row_curve {
+  uint32_t row;
+  double *bytes; // at each of the points
+};
+
+struct judgement {
+  const struct report *report;
+  const struct stacks *stacks;
+  struct row *rows;
+  size_t row_count;
+  struct row_list leaks, peak, hotspots, temporaries; // Python's sites are in `python` only
+  struct python_row *python;
+  size_t python_count, python_leaked_count;                                         // the leaked rows come first
+  uint64_t leaked_direct_bytes, leaked_indirect_bytes, leaked_blocks, leaked_sites; // suppressed ones left out
+  uint64_t suppressed_bytes, suppressed_sites;
+  uint64_t python_leaked_bytes, python_leaked_blocks;
+  uint64_t allocations, frees, temporaries_total;
+  struct growth cpu, device;
+  struct growth_row *growing; // steepest first
+  size_t growing_count;
+  double *point_s; // of the sites' timeline
+  size_t point_count;
+  struct row_curve *curves;
+  size_t curve_count;
+  const char **notes; // what this report could not see or name, a sentence each
+  size_t note_count;
+  bool quiet;
+};
+
+struct judgement_rules {
+  struct suppressions *suppressions; // what they matched is added up in them
+  bool builtin_suppressions;         // known library residue counts as suppressed
+  struct growth_limit growth_limit;
+};
+
+// `report`, `stacks`, `symbols` have to stay until judgement_free. `symbol_modules`: by the report's module.
+struct judgement judgement_make(const struct report *report, const struct stacks *stacks, struct symbols *symbols,
+                                const uint32_t *symbol_modules, const struct judgement_rules *rules);
+void judgement_free(struct judgement *judgement);
+
+// Whether row `index` of the python list is among the `top` leaked ones or the `top` others.
+bool judgement_python_shown(const struct judgement *judgement, size_t index, uint64_t top);
+
+bool judgement_has_leaks(const struct judgement *judgement);
+bool judgement_has_growth(const struct judgement *judgement);
+
+#endif

@@ -1,0 +1,229 @@
+#include "model.h"
+
+#include <string.h>
+
+#define TODO_DAMAGED "record it again with heaptide run"
+
+static bool damaged(struct problem *problem, const char *what) {
+  return problem_set(problem, TODO_DAMAGED, "damaged: %s", what);
+}
+
+// ---- sections as arrays
+
+struct array_place {
+  uint32_t id;
+  size_t item_bytes;
+  size_t pointer, count; // where in struct report
+  const char *what;
+};
+
+#define ARRAY(section, type, pointer, count)                                                                           \
+  { section, sizeof(type), offsetof(struct report, pointer), offsetof(struct report, count), #pointer }
+static const struct array_place array_places[] = {
+    ARRAY(HT_SECTION_MODULES, struct ht_file_module, modules, module_count),
+    ARRAY(HT_SECTION_FRAMES, struct ht_file_frame, frames, frame_count),
+    ARRAY(HT_SECTION_NODES, struct ht_file_node, nodes, node_count),
+    ARRAY(HT_SECTION_SITES, struct ht_file_site, sites, site_count),
+    ARRAY(HT_SECTION_LEAKS, struct ht_file_leak, leaks, leak_count),
+    ARRAY(HT_SECTION_SIZES, struct ht_file_size, sizes, size_count),
+    ARRAY(HT_SECTION_TIMELINE, struct ht_file_sample, samples, sample_count),
+    ARRAY(HT_SECTION_THREADS, struct ht_file_thread, threads, thread_count),
+    ARRAY(HT_SECTION_HOLDERS, struct ht_file_holder, holders, holder_count),
+    ARRAY(HT_SECTION_HOLDER_LINKS, struct ht_file_holder_link, links, link_count),
+    ARRAY(HT_SECTION_NOTES, uint32_t, notes, note_count),
+};
+
+static bool arrays_take(struct report *report, struct problem *problem) {
+  for (size_t i = 0; i < sizeof array_places / sizeof *array_places; i++) {
+    const struct array_place *place = &array_places[i];
+    const struct section *section = &report->file.sections[place->id];
+    uint64_t count = section->bytes / place->item_bytes;
+    if (section->bytes % place->item_bytes || count > UINT32_MAX)
+      return problem_set(problem, TODO_DAMAGED, "damaged: %llu bytes of %s are no whole number of rows",
+                         (unsigned long long)section->bytes, place->what);
+    memcpy((char *)report + place->pointer, &section->data, sizeof section->data);
+    *(uint32_t *)((char *)report + place->count) = (uint32_t)count;
+  }
+  return true;
+}
+
+// ---- references
+
+static bool string_good(const struct report *report, uint32_t ref) {
+  return ref < report->file.sections[HT_SECTION_STRINGS].bytes;
+}
+
+static bool site_good(const struct report *report, uint32_t site) { return site > 0 && site < report->site_count; }
+
+static bool strings_take(struct report *report) {
+  const struct section *section = &report->file.sections[HT_SECTION_STRINGS];
+  report->strings = section->data;
+  return section->bytes > 0 && report->strings[0] == 0 && report->strings[section->bytes - 1] == 0;
+}
+
+static bool arguments_good(const struct report *report) {
+  const char *at = report->strings + report->process->argv;
+  const char *end = report->strings + report->file.sections[HT_SECTION_STRINGS].bytes;
+  for (uint32_t i = 0; i < report->process->argc; i++) {
+    if (at >= end) return false;
+    at += strlen(at) + 1;
+  }
+  return true;
+}
+
+static bool process_take(struct report *report) {
+  const struct section *section = &report->file.sections[HT_SECTION_PROCESS];
+  if (section->bytes != sizeof *report->process) return false;
+  report->process = section->data;
+  const struct ht_file_process *process = report->process;
+  return string_good(report, process->exe) && string_good(report, process->argv) &&
+         string_good(report, process->label) && process->reason <= HT_REASON_KILLED && arguments_good(report);
+}
+
+static bool modules_good(const struct report *report) {
+  for (uint32_t i = 0; i < report->module_count; i++)
+    if (!string_good(report, report->modules[i].path) ||
+        report->modules[i].build_id_bytes > sizeof report->modules[i].build_id)
+      return false;
+  return true;
+}
+
+static bool frame_good(const struct report *report, const struct ht_file_frame *frame) {
+  switch (frame->kind) {
+  case HT_FRAME_NATIVE:
+    return frame->a < report->module_count;
+  case HT_FRAME_PYTHON:
+    return string_good(report, frame->a) && string_good(report, frame->name);
+  case HT_FRAME_JIT:
+    return string_good(report, frame->name);
+  }
+  return frame->kind == HT_FRAME_TRUNCATED;
+}
+
+static bool frames_good(const struct report *report) {
+  for (uint32_t i = 1; i < report->frame_count; i++)
+    if (!frame_good(report, &report->frames[i])) return false;
+  return true;
+}
+
+// A parent before its children: so no chain can run in a circle.
+static bool nodes_good(const struct report *report) {
+  for (uint32_t i = 1; i < report->node_count; i++) {
+    const struct ht_file_node *node = &report->nodes[i];
+    if (node->parent >= i || node->frame == 0 || node->frame >= report->frame_count) return false;
+  }
+  return true;
+}
+
+static bool sites_good(const struct report *report) {
+  for (uint32_t i = 1; i < report->site_count; i++) {
+    uint32_t node = report->sites[i].node;
+    if ((node != 0 && node >= report->node_count) || report->sites[i].kind >= HT_KIND_COUNT) return false;
+  }
+  for (uint32_t i = 0; i < report->leak_count; i++)
+    if (!site_good(report, report->leaks[i].site)) return false;
+  return true;
+}
+
+static bool link_good(const struct report *report, const struct ht_file_holder_link *link) {
+  bool frame_fits = link->frame == 0 || link->frame < report->frame_count;
+  switch (link->kind) {
+  case HT_HOLDER_SITE:
+    return link->ref == UINT32_MAX || site_good(report, link->ref);
+  case HT_HOLDER_GLOBAL:
+    return link->ref < report->module_count;
+  case HT_HOLDER_STACK:
+    return (link->ref == UINT32_MAX || link->ref < report->thread_count) && frame_fits;
+  case HT_HOLDER_TLS:
+    return link->ref == UINT32_MAX || link->ref < report->module_count;
+  }
+  return link->kind == HT_HOLDER_TEXT && string_good(report, link->ref);
+}
+
+static bool holders_good(const struct report *report) {
+  for (uint32_t i = 0; i < report->holder_count; i++) {
+    const struct ht_file_holder *holder = &report->holders[i];
+    if (!site_good(report, holder->site) || holder->first_link > report->link_count ||
+        holder->link_count > report->link_count - holder->first_link)
+      return false;
+  }
+  for (uint32_t i = 0; i < report->link_count; i++)
+    if (!link_good(report, &report->links[i])) return false;
+  return true;
+}
+
+static bool texts_good(const struct report *report) {
+  for (uint32_t i = 0; i < report->thread_count; i++)
+    if (!string_good(report, report->threads[i].name)) return false;
+  for (uint32_t i = 0; i < report->note_count; i++)
+    if (!string_good(report, report->notes[i])) return false;
+  return true;
+}
+
+// ---- the sites' timeline
+
+static uint64_t site_row_bytes(const struct report *report) {
+  return sizeof(struct ht_file_site_row) + (uint64_t)report->site_timeline->point_count * sizeof(uint64_t);
+}
+
+static bool site_timeline_take(struct report *report) {
+  const struct section *section = &report->file.sections[HT_SECTION_SITE_TIMELINE];
+  if (section->bytes == 0) return true;
+  if (section->bytes < sizeof *report->site_timeline) return false;
+  report->site_timeline = section->data;
+  uint64_t room = section->bytes - sizeof *report->site_timeline;
+  uint64_t points_bytes = (uint64_t)report->site_timeline->point_count * sizeof(uint64_t);
+  if (points_bytes > room || report->site_timeline->row_count > (room - points_bytes) / site_row_bytes(report))
+    return false;
+  for (uint32_t i = 0; i < report->site_timeline->row_count; i++)
+    if (!site_good(report, site_timeline_row(report, i)->site)) return false;
+  return true;
+}
+
+const uint64_t *site_timeline_at_ns(const struct report *report) {
+  return (const uint64_t *)(report->site_timeline + 1);
+}
+
+const struct ht_file_site_row *site_timeline_row(const struct report *report, uint32_t row) {
+  const char *rows = (const char *)(site_timeline_at_ns(report) + report->site_timeline->point_count);
+  return (const struct ht_file_site_row *)(rows + row * site_row_bytes(report));
+}
+
+const uint64_t *site_timeline_bytes(const struct ht_file_site_row *row) { return (const uint64_t *)(row + 1); }
+
+// ---- whole
+
+static bool report_check(struct report *report, struct problem *problem) {
+  if (!strings_take(report)) return damaged(problem, "its strings do not end");
+  if (!process_take(report)) return damaged(problem, "no process is described");
+  if (!arrays_take(report, problem)) return false;
+  if (!modules_good(report) || !frames_good(report)) return damaged(problem, "a frame points nowhere");
+  if (!nodes_good(report)) return damaged(problem, "a stack runs in a circle or points nowhere");
+  if (!sites_good(report)) return damaged(problem, "a site points nowhere");
+  if (!holders_good(report)) return damaged(problem, "a holder points nowhere");
+  if (!texts_good(report)) return damaged(problem, "a text points nowhere");
+  return site_timeline_take(report) || damaged(problem, "the timeline of the sites does not fit");
+}
+
+bool report_take(struct report_file *file, struct report *report, struct problem *problem) {
+  *report = (struct report){.file = *file};
+  if (report_check(report, problem)) return true;
+  report_free(report);
+  return false;
+}
+
+bool report_load(const char *path, struct report *report, struct problem *problem) {
+  struct report_file file;
+  return report_file_read(path, &file, problem) && report_take(&file, report, problem);
+}
+
+void report_free(struct report *report) {
+  report_file_free(&report->file);
+  *report = (struct report){0};
+}
+
+const char *report_argument(const struct report *report, uint32_t index) {
+  const char *at = report->strings + report->process->argv;
+  while (index--) at += strlen(at) + 1;
+  return at;
+}

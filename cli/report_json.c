@@ -1,0 +1,390 @@
+#include "report_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "json_out.h"
+#include "memory.h"
+
+static const char *const kind_names[] = HT_KIND_NAMES;
+static const char *const reason_names[] = HT_REASON_NAMES;
+
+enum { SECONDS_DECIMALS = 6, RATE_DECIMALS = 3 };
+
+static double seconds_of(uint64_t ns) { return (double)ns / 1e9; }
+
+// ---- frames and stacks
+
+static void known_count(struct json_out *out, const char *key, bool known, uint64_t count) {
+  if (known)
+    out_count(out, key, count);
+  else
+    out_null(out, key);
+}
+
+// `python`: a frame of Python, which has no module. `mixed`: the stack holds both, and each frame says what it is.
+static void frame_write(struct json_out *out, const char *key, const struct shown_frame *frame, bool python,
+                        bool mixed) {
+  out_open(out, key, '{');
+  out_text(out, "function", frame->function);
+  out_text(out, "file", frame->file);
+  known_count(out, "line", frame->line, frame->line);
+  if (!python) {
+    known_count(out, "column", frame->column, frame->column);
+    out_text(out, "module", frame->module);
+    known_count(out, "offset", frame->has_offset, frame->offset);
+  }
+  if (mixed) out_text(out, "lang", python ? "python" : frame->language == LANGUAGE_JIT ? "jit" : "native");
+  out_close(out, '}');
+}
+
+struct stack_nature {
+  bool python, native; // has such frames
+};
+
+static struct stack_nature stack_nature(const struct stacks *stacks, uint32_t node) {
+  struct stack_nature nature = {false, false};
+  for (; node; node = stack_outer(stacks, node)) {
+    enum language language = stack_frame(stacks, node)->language;
+    nature.python |= language == LANGUAGE_PYTHON;
+    nature.native |= language == LANGUAGE_NATIVE || language == LANGUAGE_JIT;
+  }
+  return nature;
+}
+
+// [truncated] has no language of its own: it goes with the others, in a mixed stack with the native ones.
+static bool shown_as_python(const struct shown_frame *frame, struct stack_nature nature) {
+  return frame->language == LANGUAGE_PYTHON || (frame->language == LANGUAGE_NONE && nature.python && !nature.native);
+}
+
+static void site_write(struct json_out *out, const struct judgement *judgement, const struct row *row) {
+  static const struct shown_frame unknown = {.language = LANGUAGE_NATIVE};
+  struct stack_nature nature = stack_nature(judgement->stacks, row->stack);
+  const struct shown_frame *frame = row->site ? row->site : &unknown;
+  frame_write(out, "site", frame, shown_as_python(frame, nature), nature.python && nature.native);
+}
+
+static void stack_write(struct json_out *out, const struct judgement *judgement, const struct row *row) {
+  const struct stacks *stacks = judgement->stacks;
+  struct stack_nature nature = stack_nature(stacks, row->stack);
+  out_open(out, "stack", '[');
+  for (uint32_t node = row->stack; node; node = stack_outer(stacks, node)) {
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    frame_write(out, NULL, frame, shown_as_python(frame, nature), nature.python && nature.native);
+  }
+  out_close(out, ']');
+}
+
+static void held_write(struct json_out *out, const struct row *row) {
+  if (!row->held_count) {
+    out_null(out, "held_by");
+    return;
+  }
+  out_open(out, "held_by", '[');
+  for (size_t i = 0; i < row->held_count; i++) out_text(out, NULL, row->held_by[i]);
+  out_close(out, ']');
+}
+
+static void kind_write(struct json_out *out, const struct row *row) { out_text(out, "kind", kind_names[row->kind]); }
+
+static void row_end(struct json_out *out, const struct judgement *judgement, const struct row *row) {
+  site_write(out, judgement, row);
+  stack_write(out, judgement, row);
+}
+
+// ---- head and summary
+
+static void started_write(struct json_out *out, uint64_t unix_ns) {
+  char text[40];
+  time_t seconds = (time_t)(unix_ns / 1000000000);
+  struct tm utc;
+  gmtime_r(&seconds, &utc);
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  out_text(out, "started", text);
+}
+
+static void signal_write(struct json_out *out, uint32_t signal) {
+  const char *name = signal ? sigabbrev_np((int)signal) : NULL;
+  char *text = !signal ? NULL : name ? memory_format("SIG%s", name) : memory_format("SIG%u", signal);
+  out_text(out, "signal", text);
+  free(text);
+}
+
+static void head_write(struct json_out *out, const struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  const struct ht_file_process *process = report->process;
+  out_text(out, "schema", "heaptide-report/1");
+  if (process->flags & HT_PROCESS_ESTIMATED) out_bool(out, "estimated", true);
+  out_count(out, "pid", process->pid);
+  out_count(out, "ppid", process->ppid);
+  out_text(out, "exe", report->strings + process->exe);
+  out_open(out, "argv", '[');
+  const char *argument = report->strings + process->argv;
+  for (uint32_t i = 0; i < process->argc; i++, argument += strlen(argument) + 1) out_text(out, NULL, argument);
+  out_close(out, ']');
+  out_bool(out, "main", process->flags & HT_PROCESS_MAIN);
+  out_bool(out, "quiet", judgement->quiet);
+  out_text(out, "reason", reason_names[process->reason]);
+  signal_write(out, process->signal);
+  out_text(out, "label", process->label ? report->strings + process->label : NULL);
+  out_bool(out, "attached", process->flags & HT_PROCESS_ATTACHED);
+  known_count(out, "rank", process->rank != UINT32_MAX, process->rank);
+  started_write(out, process->started_unix_ns);
+  out_number(out, "seconds", seconds_of(process->duration_ns), SECONDS_DECIMALS);
+}
+
+static void kinds_write(struct json_out *out, const struct ht_file_process *process) {
+  out_open(out, "by_kind", '{');
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
+    const struct ht_file_kind *figures = &process->kinds[kind];
+    out_open(out, kind_names[kind], '{');
+    out_count(out, "live_bytes", figures->live_bytes);
+    out_count(out, "peak_bytes", figures->peak_bytes);
+    out_count(out, "allocations", figures->allocations);
+    out_count(out, "allocated_bytes", figures->allocated_bytes);
+    out_close(out, '}');
+  }
+  out_close(out, '}');
+}
+
+static void summary_write(struct json_out *out, const struct judgement *judgement) {
+  const struct ht_file_process *process = judgement->report->process;
+  out_open(out, "summary", '{');
+  out_count(out, "allocations", judgement->allocations);
+  out_count(out, "frees", judgement->frees);
+  out_count(out, "temporaries", judgement->temporaries_total);
+  out_count(out, "peak_bytes", process->peak_bytes);
+  out_number(out, "peak_seconds", seconds_of(process->peak_ns), SECONDS_DECIMALS);
+  out_count(out, "live_bytes", process->live_bytes);
+  known_count(out, "peak_rss_bytes", process->peak_rss_bytes, process->peak_rss_bytes);
+  out_count(out, "leaked_direct_bytes", judgement->leaked_direct_bytes);
+  out_count(out, "leaked_indirect_bytes", judgement->leaked_indirect_bytes);
+  out_count(out, "leaked_blocks", judgement->leaked_blocks);
+  kinds_write(out, process);
+  out_close(out, '}');
+}
+
+// ---- lists
+
+static void leak_write(struct json_out *out, const struct row *row) {
+  out_count(out, "direct_bytes", row->direct_bytes);
+  out_count(out, "indirect_bytes", row->indirect_bytes);
+  out_count(out, "blocks", row->direct_blocks + row->indirect_blocks);
+  out_bool(out, "suppressed", row->suppressed);
+}
+
+static void peak_write(struct json_out *out, const struct row *row) {
+  out_count(out, "bytes", row->peak_bytes);
+  out_count(out, "blocks", row->peak_blocks);
+}
+
+static void hotspot_write(struct json_out *out, const struct row *row) {
+  out_count(out, "allocations", row->allocations);
+  out_count(out, "allocated_bytes", row->allocated_bytes);
+}
+
+static void temporary_write(struct json_out *out, const struct row *row) {
+  out_count(out, "temporaries", row->temporaries);
+}
+
+static void list_write(struct json_out *out, const struct judgement *judgement, const char *key,
+                       const struct row_list *list, uint64_t top,
+                       void (*figures)(struct json_out *, const struct row *), bool held) {
+  out_open(out, key, '[');
+  for (size_t i = 0; i < list->count && i < top; i++) {
+    const struct row *row = &judgement->rows[list->rows[i]];
+    out_open(out, NULL, '{');
+    kind_write(out, row);
+    figures(out, row);
+    row_end(out, judgement, row);
+    if (held) held_write(out, row);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
+static void python_write(struct json_out *out, const struct judgement *judgement, uint64_t top) {
+  out_open(out, "python", '[');
+  for (size_t i = 0; i < judgement->python_count; i++) {
+    if (!judgement_python_shown(judgement, i, top)) continue;
+    const struct python_row *python = &judgement->python[i];
+    const struct row *row = &judgement->rows[python->row];
+    out_open(out, NULL, '{');
+    out_count(out, "live_bytes", python->live_bytes);
+    out_count(out, "live_blocks", python->live_blocks);
+    known_count(out, "peak_bytes", python->peak_known, python->peak_bytes);
+    out_count(out, "allocations", python->allocations);
+    out_bool(out, "leaked", python->leaked);
+    row_end(out, judgement, row);
+    held_write(out, row);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
+static void sizes_write(struct json_out *out, const struct report *report) {
+  out_open(out, "sizes", '[');
+  for (uint32_t i = 0; i < report->size_count; i++) {
+    if (!report->sizes[i].allocations) continue;
+    out_open(out, NULL, '{');
+    out_count(out, "up_to", report->sizes[i].up_to_bytes);
+    out_count(out, "allocations", report->sizes[i].allocations);
+    out_count(out, "bytes", report->sizes[i].bytes);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
+// ---- growth
+
+static void verdict_write(struct json_out *out, const char *key, const struct growth *growth) {
+  static const char *const words[] = {"pass", "fail", "n/a"};
+  bool judged = growth->verdict != VERDICT_NONE;
+  out_open(out, key, '{');
+  out_text(out, "verdict", words[growth->verdict]);
+  out_text(out, "why", growth->why);
+  if (judged) {
+    out_number(out, "slope_bytes_per_s", growth->slope_bytes_per_s, RATE_DECIMALS);
+    out_number(out, "projected_bytes", growth->projected_bytes, 0);
+    out_open(out, "window", '[');
+    out_number(out, NULL, growth->window.start_s, SECONDS_DECIMALS);
+    out_number(out, NULL, growth->window.end_s, SECONDS_DECIMALS);
+    out_close(out, ']');
+  } else {
+    out_null(out, "slope_bytes_per_s");
+    out_null(out, "projected_bytes");
+    out_null(out, "window");
+  }
+  out_close(out, '}');
+}
+
+static void growth_write(struct json_out *out, const struct judgement *judgement) {
+  out_open(out, "growth", '{');
+  verdict_write(out, "cpu", &judgement->cpu);
+  verdict_write(out, "device", &judgement->device);
+  out_open(out, "sites", '[');
+  for (size_t i = 0; i < judgement->growing_count; i++) {
+    const struct row *row = &judgement->rows[judgement->growing[i].row];
+    out_open(out, NULL, '{');
+    kind_write(out, row);
+    out_number(out, "bytes_per_s", judgement->growing[i].bytes_per_s, RATE_DECIMALS);
+    out_count(out, "live_bytes", row->live_bytes);
+    row_end(out, judgement, row);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+  out_close(out, '}');
+}
+
+// ---- timeline
+
+static uint64_t cpu_bytes(const struct ht_file_sample *sample) {
+  return sample->live_bytes[HT_KIND_HEAP] + sample->live_bytes[HT_KIND_MMAP] + sample->live_bytes[HT_KIND_PYTHON];
+}
+static uint64_t device_bytes(const struct ht_file_sample *sample) { return sample->live_bytes[HT_KIND_DEVICE]; }
+static uint64_t pinned_bytes(const struct ht_file_sample *sample) { return sample->live_bytes[HT_KIND_PINNED]; }
+
+static void column_write(struct json_out *out, const struct report *report, const char *key,
+                         uint64_t (*bytes)(const struct ht_file_sample *)) {
+  out_open(out, key, '[');
+  for (uint32_t i = 0; i < report->sample_count; i++) out_count(out, NULL, bytes(&report->samples[i]));
+  out_close(out, ']');
+}
+
+// A site's bytes at each sample: what its own timeline, which has fewer points, held last.
+static void curve_write(struct json_out *out, const struct judgement *judgement, const struct row_curve *curve) {
+  const struct report *report = judgement->report;
+  const struct row *row = &judgement->rows[curve->row];
+  size_t point = 0;
+  out_open(out, NULL, '{');
+  site_write(out, judgement, row);
+  kind_write(out, row);
+  out_open(out, "bytes", '[');
+  for (uint32_t i = 0; i < report->sample_count; i++) {
+    double at_s = seconds_of(report->samples[i].at_ns);
+    while (point < judgement->point_count && judgement->point_s[point] <= at_s) point++;
+    out_count(out, NULL, point ? (uint64_t)curve->bytes[point - 1] : 0);
+  }
+  out_close(out, ']');
+  out_close(out, '}');
+}
+
+static void timeline_write(struct json_out *out, const struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  out_open(out, "timeline", '{');
+  out_open(out, "seconds", '[');
+  for (uint32_t i = 0; i < report->sample_count; i++)
+    out_number(out, NULL, seconds_of(report->samples[i].at_ns), SECONDS_DECIMALS);
+  out_close(out, ']');
+  column_write(out, report, "cpu", cpu_bytes);
+  column_write(out, report, "device", device_bytes);
+  column_write(out, report, "pinned", pinned_bytes);
+  out_open(out, "rss", '[');
+  for (uint32_t i = 0; i < report->sample_count; i++)
+    known_count(out, NULL, report->samples[i].rss_bytes, report->samples[i].rss_bytes);
+  out_close(out, ']');
+  out_open(out, "sites", '[');
+  for (size_t i = 0; i < judgement->curve_count; i++) curve_write(out, judgement, &judgement->curves[i]);
+  out_close(out, ']');
+  out_open(out, "streams", '[');
+  out_close(out, ']');
+  out_close(out, '}');
+}
+
+// ---- the rest
+
+static void threads_write(struct json_out *out, const struct report *report) {
+  out_open(out, "threads", '[');
+  for (uint32_t i = 0; i < report->thread_count; i++) {
+    const struct ht_file_thread *thread = &report->threads[i];
+    out_open(out, NULL, '{');
+    known_count(out, "tid", thread->tid, thread->tid);
+    out_text(out, "name", thread->name ? report->strings + thread->name : NULL);
+    out_count(out, "allocations", thread->allocations);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
+// The file tells of GPU memory only how much there is: without any the lists are empty, else they are not known.
+static void gpu_write(struct json_out *out, const struct ht_file_process *process) {
+  static const char *const lists[] = {"devices", "streams", "tensors"};
+  if (process->kinds[HT_KIND_DEVICE].allocations) {
+    out_null(out, "gpu");
+    return;
+  }
+  out_open(out, "gpu", '{');
+  for (int i = 0; i < 3; i++) {
+    out_open(out, lists[i], '[');
+    out_close(out, ']');
+  }
+  out_null(out, "fragmentation");
+  out_close(out, '}');
+}
+
+static void notes_write(struct json_out *out, const struct judgement *judgement) {
+  out_open(out, "notes", '[');
+  for (size_t i = 0; i < judgement->note_count; i++) out_text(out, NULL, judgement->notes[i]);
+  out_close(out, ']');
+}
+
+void report_json(FILE *stream, const struct judgement *judgement, uint64_t top) {
+  struct json_out out = {.stream = stream};
+  out_open(&out, NULL, '{');
+  head_write(&out, judgement);
+  summary_write(&out, judgement);
+  list_write(&out, judgement, "leaks", &judgement->leaks, UINT64_MAX, leak_write, false);
+  growth_write(&out, judgement);
+  list_write(&out, judgement, "peak", &judgement->peak, top, peak_write, true);
+  list_write(&out, judgement, "hotspots", &judgement->hotspots, top, hotspot_write, false);
+  list_write(&out, judgement, "temporaries", &judgement->temporaries, top, temporary_write, false);
+  sizes_write(&out, judgement->report);
+  python_write(&out, judgement, top);
+  gpu_write(&out, judgement->report->process);
+  timeline_write(&out, judgement);
+  threads_write(&out, judgement->report);
+  notes_write(&out, judgement);
+  out_close(&out, '}');
+  fputc('\n', stream);
+}

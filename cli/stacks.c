@@ -1,0 +1,280 @@
+#include "stacks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "runtime_frame.h"
+
+#define NO_ENTRY UINT32_MAX
+
+// ---- what has to be named
+
+struct stack_wishes stacks_want(const struct report *report, struct symbols *symbols) {
+  struct stack_wishes wishes = {memory_get(report->frame_count, sizeof(uint32_t)),
+                                memory_get(report->module_count, sizeof(uint32_t))};
+  for (uint32_t i = 0; i < report->module_count; i++) {
+    const struct ht_file_module *module = &report->modules[i];
+    wishes.modules[i] =
+        symbols_module(symbols, report->strings + module->path, module->build_id, module->build_id_bytes);
+  }
+  for (uint32_t i = 1; i < report->frame_count; i++) {
+    const struct ht_file_frame *frame = &report->frames[i];
+    bool wanted = frame->kind == HT_FRAME_NATIVE && !(report->modules[frame->a].flags & HT_MODULE_OWN);
+    wishes.entries[i] = wanted ? symbols_add(symbols, wishes.modules[frame->a], frame->b) : NO_ENTRY;
+  }
+  return wishes;
+}
+
+void stack_wishes_free(struct stack_wishes *wishes) {
+  free(wishes->entries);
+  free(wishes->modules);
+}
+
+// ---- frames kept once
+
+// What makes two frames the same: two calls on one line are one frame, two places without any name are two.
+static bool frames_equal(const struct shown_frame *one, const struct shown_frame *other) {
+  return one->language == other->language && one->function == other->function && one->file == other->file &&
+         one->line == other->line && one->module == other->module && (one->function || one->offset == other->offset);
+}
+
+static uint64_t frame_hash(const struct shown_frame *frame) {
+  const uint64_t parts[] = {frame->language, (uintptr_t)frame->function, (uintptr_t)frame->file,
+                            frame->line,     (uintptr_t)frame->module,   frame->function ? 0 : frame->offset};
+  return hash_bytes(HASH_START, parts, sizeof parts);
+}
+
+static size_t frame_place(const struct stacks *stacks, const struct shown_frame *frame) {
+  size_t place = frame_hash(frame) & (stacks->frame_table_capacity - 1);
+  while (stacks->frame_table[place] && !frames_equal(&stacks->frames[stacks->frame_table[place] - 1], frame))
+    place = (place + 1) & (stacks->frame_table_capacity - 1);
+  return place;
+}
+
+static void frame_table_double(struct stacks *stacks) {
+  free(stacks->frame_table);
+  stacks->frame_table_capacity = stacks->frame_table_capacity ? stacks->frame_table_capacity * 2 : 1024;
+  stacks->frame_table = memory_get(stacks->frame_table_capacity, sizeof *stacks->frame_table);
+  for (size_t i = 0; i < stacks->frame_count; i++)
+    stacks->frame_table[frame_place(stacks, &stacks->frames[i])] = (uint32_t)i + 1;
+}
+
+static uint32_t frame_keep(struct stacks *stacks, const struct shown_frame *frame) {
+  if (stacks->frame_count * 2 >= stacks->frame_table_capacity) frame_table_double(stacks);
+  size_t place = frame_place(stacks, frame);
+  if (stacks->frame_table[place]) return stacks->frame_table[place] - 1;
+  stacks->frames = memory_grow(stacks->frames, stacks->frame_count, &stacks->frame_capacity, sizeof *stacks->frames);
+  stacks->frames[stacks->frame_count] = *frame;
+  stacks->frame_table[place] = (uint32_t)++stacks->frame_count;
+  return (uint32_t)stacks->frame_count - 1;
+}
+
+// ---- stacks kept once
+
+static size_t node_place(const struct stacks *stacks, struct shown_node node) {
+  uint64_t hash = ((uint64_t)node.parent << 32 | node.frame) * 0x9e3779b97f4a7c15ull;
+  size_t place = (hash >> 24) & (stacks->node_table_capacity - 1);
+  for (uint32_t at; (at = stacks->node_table[place]);) {
+    if (stacks->nodes[at].parent == node.parent && stacks->nodes[at].frame == node.frame) break;
+    place = (place + 1) & (stacks->node_table_capacity - 1);
+  }
+  return place;
+}
+
+static void node_table_double(struct stacks *stacks) {
+  free(stacks->node_table);
+  stacks->node_table_capacity = stacks->node_table_capacity ? stacks->node_table_capacity * 2 : 4096;
+  stacks->node_table = memory_get(stacks->node_table_capacity, sizeof *stacks->node_table);
+  for (size_t i = 1; i < stacks->node_count; i++)
+    stacks->node_table[node_place(stacks, stacks->nodes[i])] = (uint32_t)i;
+}
+
+static uint32_t node_keep(struct stacks *stacks, uint32_t parent, uint32_t frame) {
+  struct shown_node node = {parent, frame};
+  if (stacks->node_count * 2 >= stacks->node_table_capacity) node_table_double(stacks);
+  size_t place = node_place(stacks, node);
+  if (stacks->node_table[place]) return stacks->node_table[place];
+  stacks->nodes = memory_grow(stacks->nodes, stacks->node_count, &stacks->node_capacity, sizeof *stacks->nodes);
+  stacks->nodes[stacks->node_count] = node;
+  stacks->node_table[place] = (uint32_t)stacks->node_count++;
+  return stacks->node_table[place];
+}
+
+// ---- a report's frames as shown ones
+
+// While the stacks of one report are made.
+struct making {
+  struct stacks *stacks;
+  const struct report *report;
+  const struct symbols *symbols;
+  const uint32_t *entries; // by the report's frame
+  uint32_t *first, *count; // by the report's frame: its shown frames, in `run`, innermost first
+  uint32_t *run;           // shown frames
+  size_t run_count, run_capacity;
+};
+
+static void run_add(struct making *making, struct shown_frame frame) {
+  struct pool *texts = &making->stacks->texts;
+  frame.function = pool_text(texts, frame.function);
+  frame.file = pool_text(texts, frame.file);
+  frame.module = pool_text(texts, frame.module);
+  making->run = memory_grow(making->run, making->run_count, &making->run_capacity, sizeof *making->run);
+  making->run[making->run_count++] = frame_keep(making->stacks, &frame);
+}
+
+static const char *text_or_null(const char *text) { return *text ? text : NULL; }
+
+static void native_add(struct making *making, const struct ht_file_frame *from, uint32_t entry) {
+  const struct ht_file_module *module = &making->report->modules[from->a];
+  const struct symbol *symbol = &making->symbols->entries[entry];
+  const char *path = text_or_null(making->report->strings + module->path);
+  struct shown_frame frame = {LANGUAGE_NATIVE, false, NULL, NULL, path, 0, 0, true, from->b};
+  for (uint32_t i = 0; i < symbol->line_count; i++) {
+    const struct symbol_line *line = &symbol->lines[i];
+    frame.function = line->function;
+    frame.file = line->file;
+    frame.line = line->line;
+    frame.column = line->column;
+    frame.runtime = runtime_frame(frame.function, frame.file, path, module->flags);
+    run_add(making, frame);
+  }
+  if (symbol->line_count) return;
+  frame.runtime = runtime_frame(NULL, NULL, path, module->flags);
+  run_add(making, frame);
+}
+
+static void python_add(struct making *making, const struct ht_file_frame *from) {
+  const char *strings = making->report->strings;
+  run_add(making, (struct shown_frame){.language = LANGUAGE_PYTHON,
+                                       .function = text_or_null(strings + from->a),
+                                       .file = text_or_null(strings + from->name),
+                                       .line = (uint32_t)from->b});
+}
+
+static void jit_add(struct making *making, const struct ht_file_frame *from) {
+  const char *name = making->report->strings + from->name;
+  char *shown =
+      *name ? memory_format("[jit %s]", name) : memory_format("[anonymous code 0x%llx]", (unsigned long long)from->b);
+  run_add(making,
+          (struct shown_frame){.language = LANGUAGE_JIT, .function = shown, .has_offset = true, .offset = from->b});
+  free(shown);
+}
+
+static void frame_make(struct making *making, uint32_t index) {
+  const struct ht_file_frame *from = &making->report->frames[index];
+  making->first[index] = (uint32_t)making->run_count;
+  if (from->kind == HT_FRAME_NATIVE && making->entries[index] != NO_ENTRY)
+    native_add(making, from, making->entries[index]);
+  else if (from->kind == HT_FRAME_PYTHON)
+    python_add(making, from);
+  else if (from->kind == HT_FRAME_JIT)
+    jit_add(making, from);
+  else if (from->kind == HT_FRAME_TRUNCATED)
+    run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = "[truncated]", .runtime = true});
+  making->count[index] = (uint32_t)(making->run_count - making->first[index]);
+  making->stacks->of_frame[index] = making->count[index] ? making->run[making->first[index]] + 1 : 0;
+}
+
+// `parent` with the shown frames of one of the report's frames on top of it.
+static uint32_t frame_push(struct making *making, uint32_t parent, uint32_t frame) {
+  for (uint32_t i = making->count[frame]; i > 0; i--)
+    parent = node_keep(making->stacks, parent, making->run[making->first[frame] + i - 1]);
+  return parent;
+}
+
+// ---- a report's nodes as shown ones
+
+struct node_map {
+  uint32_t *shown; // by the report's node
+  uint32_t *depth; // shown frames of the report that it has, inlined ones not counted
+};
+
+static struct node_map nodes_make(struct making *making) {
+  const struct report *report = making->report;
+  struct node_map map = {memory_get(report->node_count, sizeof(uint32_t)),
+                         memory_get(report->node_count, sizeof(uint32_t))};
+  for (uint32_t i = 1; i < report->node_count; i++) {
+    const struct ht_file_node *node = &report->nodes[i];
+    bool counts = making->count[node->frame] && report->frames[node->frame].kind != HT_FRAME_TRUNCATED;
+    map.shown[i] = frame_push(making, map.shown[node->parent], node->frame);
+    map.depth[i] = map.depth[node->parent] + counts;
+  }
+  return map;
+}
+
+// The stack of a node that is deeper than the process's depth: that many frames, and [truncated] behind them.
+static uint32_t stack_cut(struct making *making, uint32_t node, uint32_t depth) {
+  const struct report *report = making->report;
+  uint32_t *kept = memory_get(depth, sizeof *kept), count = 0;
+  for (; node && count < depth; node = report->nodes[node].parent)
+    if (making->count[report->nodes[node].frame]) kept[count++] = report->nodes[node].frame;
+  run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = "[truncated]", .runtime = true});
+  uint32_t stack = node_keep(making->stacks, 0, making->run[making->run_count - 1]);
+  while (count) stack = frame_push(making, stack, kept[--count]);
+  free(kept);
+  return stack;
+}
+
+// The arenas' row has no code that it comes from: it is named by itself.
+static uint32_t named_stack(struct making *making, const char *name) {
+  run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = name});
+  return node_keep(making->stacks, 0, making->run[making->run_count - 1]);
+}
+
+static void sites_make(struct making *making, const struct node_map *map) {
+  const struct report *report = making->report;
+  uint32_t depth = report->process->depth;
+  for (uint32_t i = 1; i < report->site_count; i++) {
+    const struct ht_file_site *site = &report->sites[i];
+    bool deep = site->node && depth && map->depth[site->node] > depth;
+    if (site->flags & HT_SITE_ARENA)
+      making->stacks->of_site[i] = named_stack(making, "python arenas, free");
+    else if (site->node)
+      making->stacks->of_site[i] = deep ? stack_cut(making, site->node, depth) : map->shown[site->node];
+  }
+}
+
+void stacks_make(struct stacks *stacks, const struct report *report, const struct symbols *symbols,
+                 const struct stack_wishes *wishes) {
+  *stacks = (struct stacks){.of_site = memory_get(report->site_count, sizeof(uint32_t)),
+                            .of_frame = memory_get(report->frame_count, sizeof(uint32_t))};
+  stacks->nodes = memory_grow(NULL, 0, &stacks->node_capacity, sizeof *stacks->nodes);
+  stacks->nodes[stacks->node_count++] = (struct shown_node){0};
+  struct making making = {.stacks = stacks,
+                          .report = report,
+                          .symbols = symbols,
+                          .entries = wishes->entries,
+                          .first = memory_get(report->frame_count, sizeof(uint32_t)),
+                          .count = memory_get(report->frame_count, sizeof(uint32_t))};
+  for (uint32_t i = 1; i < report->frame_count; i++) frame_make(&making, i);
+  struct node_map map = nodes_make(&making);
+  sites_make(&making, &map);
+  free(map.shown);
+  free(map.depth);
+  free(making.first);
+  free(making.count);
+  free(making.run);
+}
+
+const struct shown_frame *stack_site(const struct stacks *stacks, uint32_t node) {
+  const struct shown_frame *outermost = NULL;
+  for (; node; node = stack_outer(stacks, node)) {
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    if (!frame->runtime) return frame;
+    if (frame->language != LANGUAGE_NONE || !outermost) outermost = frame;
+  }
+  return outermost;
+}
+
+void stacks_free(struct stacks *stacks) {
+  free(stacks->frames);
+  free(stacks->nodes);
+  free(stacks->frame_table);
+  free(stacks->node_table);
+  free(stacks->of_site);
+  free(stacks->of_frame);
+  pool_free(&stacks->texts);
+  *stacks = (struct stacks){0};
+}

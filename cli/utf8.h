@@ -1,0 +1,12 @@
+// UTF-8, for texts that come from file names and symbol tables and may be anything.
+#ifndef HT_UTF8_H
+#define HT_UTF8_H
+
+// Bytes of the character that the NUL-terminated text starts with, 1 to 4; 0: it starts with none (RFC 3629: no
+// overlong forms, no surrogates, nothing over U+10FFFF).
+int utf8_length(const char *text);
+
+// How many characters stand in the text, a byte that is no character counting as one.
+int utf8_count(const char *text);
+
+#endif
