@@ -250,9 +250,9 @@ def _check_stack(stack, path, wrong):
         wrong.append(f"{path}: [truncated] inside the stack")
 
 
-def total_problems(report):
-    """The sums that have to hold in a report printed with every row (--top beyond all counts). Lists that hold only
-    a part of the process's memory (under --py, with a sample) are left out."""
+def total_problems(report, top=1_000_000):
+    """The sums that have to hold in a report printed with `--top top`. A list that was cut there is not summed, nor is
+    one that holds only a part of the process's memory (under --py)."""
     wrong = []
 
     def equal(name, found, wanted):
@@ -273,11 +273,10 @@ def total_problems(report):
         wrong.append(f"peak {summary['peak_bytes']} is under live {summary['live_bytes']}")
     if summary["frees"] > summary["allocations"]:
         wrong.append(f"{summary['frees']} frees of {summary['allocations']} allocations")
-    if not report["python"]:
-        equal("sum of hotspots", sum(row["allocations"] for row in report["hotspots"]), summary["allocations"])
-        equal("sum of peak", sum(row["bytes"] for row in report["peak"]), summary["peak_bytes"])
-        found = sum(row["temporaries"] for row in report["temporaries"])
-        equal("sum of temporaries", found, summary["temporaries"])
+    listed = {"hotspots": ("allocations",) * 2, "peak": ("bytes", "peak_bytes"), "temporaries": ("temporaries",) * 2}
+    for section, (key, total) in listed.items():
+        if len(report[section]) < top and not report["python"]:
+            equal(f"sum of {section}", sum(row[key] for row in report[section]), summary[total])
     if timeline := report["timeline"]:
         lengths = {key: len(timeline[key]) for key in ("seconds", "cpu", "device", "pinned", "rss")}
         lengths |= {f"sites[{index}]": len(row["bytes"]) for index, row in enumerate(timeline["sites"])}

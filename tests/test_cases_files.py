@@ -68,7 +68,7 @@ def test_69_fuzzed_reports(tmp_path, case, out):
     """Cut and damaged files: the reader ends by itself, with 2."""
     heaptide_run.traced([case("all_api.c")], out=out, options=["-q"])
     (good,) = out.glob("*.bin")
-    wrapper = tmp_path / "report"
+    wrapper = tmp_path / "read_one"
     wrapper.write_text(
         f'#!/bin/sh\nrm -rf one; mkdir one; cp "$1" one/heaptide.1.bin\n{COMMAND} report one\nstatus=$?\n'
         '[ "$1" = twice.bin ] || [ $status = 2 ] || echo "status $status" >> odd\nexit $status\n'
