@@ -10,6 +10,6 @@ for i in range(2000):
 for i in range(20):
     large[i] = bytearray(50_000)  # @large
 del small, large
-for i in range(10):
+for _ in range(10):
     later = bytearray(1000)
 print("ok")
