@@ -1,0 +1,96 @@
+"""What stands between CPython and its allocators: other interpreters, threads without the GIL, forks, tracers."""
+
+import os
+from pathlib import Path
+
+import pytest
+from heaptide_run import EVERY_ROW, beside
+from report_schema import total_problems
+
+PROGRAMS = Path(__file__).resolve().parent / "python"
+VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+PYTHONS = {version: path for version in VERSIONS for path in PYENV.glob(f"versions/{version}.*/bin/python3")}
+if Path("/usr/bin/python3").exists():
+    PYTHONS["system"] = Path("/usr/bin/python3")
+
+BYTES_OBJECT = 33  # sys.getsizeof(b"")
+BYTEARRAY_OBJECT = 56  # sys.getsizeof(bytearray()), its buffer apart, which has a NUL at its end
+
+
+@pytest.fixture(params=PYTHONS)
+def python(request):
+    return PYTHONS[request.param]
+
+
+def line_of(program, tag):
+    lines = (PROGRAMS / program).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{tag}"))
+
+
+def rows(report, program, line):
+    sites = [(row, row["site"]) for row in report["python"]]
+    return [row for row, site in sites if Path(site["file"] or "?").name == program and site["line"] == line]
+
+
+def trace(python, program, *arguments, out, **how):
+    return beside([python, PROGRAMS / program, *arguments], out=out, options=["--py"], **how)
+
+
+def test_raw_memory_without_the_lock(python, out):
+    run = trace(python, "raw_threads.py", out=out)
+    assert total_problems(run.report(*EVERY_ROW)) == []
+
+
+def test_subinterpreters(python, out):
+    """Nothing of theirs stays: their blocks go with their arenas."""
+    report = trace(python, "interpreters.py", out=out, timeout=120).report(*EVERY_ROW)
+    assert total_problems(report) == []
+    strings = [row for row in report["python"] if row["site"]["file"] == "<string>"]
+    assert sum(row["live_bytes"] for row in strings) < 100_000, strings
+
+
+def test_lines_under_tracers(python, out):
+    report = trace(python, "traced_lines.py", out=out).report(*EVERY_ROW)
+    (row,) = rows(report, "traced_lines.py", line_of("traced_lines.py", "grow"))
+    assert row["live_bytes"] == 3 * (BYTEARRAY_OBJECT + 100_001) and row["site"]["function"] == "grow"
+    generated = [row for row in report["python"] if row["site"]["file"] == "<generated «x»>"]
+    assert 0 <= sum(row["live_bytes"] for row in generated) - (BYTEARRAY_OBJECT + 200_001) < 200, generated
+
+
+@pytest.mark.parametrize("end", ["now", "later"])
+def test_forked_child_has_its_own_only(python, end, out):
+    """The parent's block, given up by the child, is in no figure of the child's."""
+    reports = trace(python, "fork_child.py", end, out=out).reports(*EVERY_ROW)
+    (child,) = [report for report in reports if not report["main"]]
+    assert total_problems(child) == []
+    (row,) = rows(child, "fork_child.py", line_of("fork_child.py", "child"))
+    assert row["live_bytes"] == BYTEARRAY_OBJECT + 50_001
+    assert child["summary"]["by_kind"]["python"]["peak_bytes"] < 300_000
+
+
+def test_peak_of_lines(python, out):
+    """Every line holds at the peak what it held then, to the byte, and the lines add up to it."""
+    report = trace(python, "peak_lines.py", out=out).report(*EVERY_ROW)
+    assert total_problems(report) == []
+    (small,) = rows(report, "peak_lines.py", line_of("peak_lines.py", "small"))
+    (large,) = rows(report, "peak_lines.py", line_of("peak_lines.py", "large"))
+    assert (small["peak_bytes"], small["live_bytes"]) == (2000 * (200 + BYTES_OBJECT), 0)
+    assert (large["peak_bytes"], large["live_bytes"]) == (20 * (50_001 + BYTEARRAY_OBJECT), 0)
+
+
+@pytest.mark.parametrize("options", [["-X", "dev"], ["-X", "tracemalloc"], ["-I", "-S"]])
+def test_start_options(python, options, out):
+    """-X dev takes the hooks out while Python starts: they are put in again."""
+    run = beside([python, *options, PROGRAMS / "peak_lines.py"], out=out, options=["--py"])
+    (small,) = rows(run.report(*EVERY_ROW), "peak_lines.py", line_of("peak_lines.py", "small"))
+    assert small["peak_bytes"] >= 2000 * (200 + BYTES_OBJECT)
+
+
+@pytest.mark.parametrize("malloc", ["malloc", "debug", "pymalloc_debug"])
+def test_memory_allocators(python, malloc, out):
+    run = trace(python, "peak_lines.py", out=out, env={"PYTHONMALLOC": malloc})
+    report = run.report(*EVERY_ROW)
+    assert total_problems(report) == []
+    (small,) = rows(report, "peak_lines.py", line_of("peak_lines.py", "small"))
+    assert (small["peak_bytes"], small["live_bytes"]) == (2000 * (200 + BYTES_OBJECT), 0)
