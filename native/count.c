@@ -233,11 +233,14 @@ static void add_deltas(struct thread *thread, void *context) {
   }
 }
 
+void (*count_live_source)(int64_t *live_bytes, uint32_t count);
+
 void count_sites_live(int64_t *live_bytes, uint32_t count) {
   for (uint32_t id = 0; id < count; id++)
     live_bytes[id] = (int64_t)(site_table[id].allocated_bytes - site_table[id].freed_bytes);
   struct live_table table = {live_bytes, count};
   if (count_many_threads) thread_each(add_deltas, &table);
+  if (count_live_source) count_live_source(live_bytes, count);
 }
 
 // ---- totals

@@ -189,6 +189,8 @@ void count_settle(void);
 void count_site_figures(site_id site, struct site_figures *figures);
 // Live bytes of the sites [0, count) without folding (racy by a call or two; for the timeline).
 void count_sites_live(int64_t *live_bytes, uint32_t count);
+// Adds what a front end counts by itself (pyhooks); set once, NULL: none.
+extern void (*count_live_source)(int64_t *live_bytes, uint32_t count);
 // Totals of a kind over all threads, living and gone.
 struct kind_count count_kind_total(enum ht_kind kind);
 struct size_count count_size_total(int size_class);

@@ -319,6 +319,7 @@ static bool module_is_loader(uint32_t index) {
 static bool site_is_loader(site_id site) {
   for (uint32_t node = site_at(site)->node; node; node = node_table[node].parent) {
     const struct frame *frame = &frame_table[node_table[node].frame];
+    if (frame->kind == HT_FRAME_PYTHON) continue; // the line that a native site has under --py
     if (frame->kind != HT_FRAME_NATIVE) return false;
     bool own = frame->module < module_count && module_table[frame->module].flags & HT_MODULE_OWN;
     if (!own) return module_is_loader(frame->module);

@@ -45,6 +45,7 @@ struct report {
 
 void report_init(const struct session *given) { session = given; }
 void report_flags_add(uint32_t flags) { __atomic_or_fetch(&process_flags, flags, __ATOMIC_RELAXED); }
+void report_note_add(const char *sentence) { notes_keep(sentence); }
 void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = free_bytes; }
 
 // The lock is the parent's: another thread of its may have held it.

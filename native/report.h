@@ -19,6 +19,8 @@ void report_init(const struct session *session);
 
 // HT_PROCESS_FORKED, _PYTHON, _ATTACHED as they become true.
 void report_flags_add(uint32_t flags);
+// A sentence of a front end's for the notes of every report from now on; `sentence` stays. At most 8 are kept.
+void report_note_add(const char *sentence);
 // For the row `python arenas, free`.
 void report_python_arenas_set(uint64_t free_bytes);
 

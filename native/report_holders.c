@@ -49,6 +49,10 @@ static struct ht_file_holder_link link_row(const struct scan_holder_link *link, 
   struct ht_file_holder_link row = {.kind = link->kind, .ref = link->ref, .address = link->address};
   row.frame = tables_frame(tables, link->frame);
   if (link->kind == HT_HOLDER_SITE) row.ref = tables_site(tables, (site_id){link->ref});
+  if (link->kind == HT_HOLDER_SITE && (!row.ref || row.ref == UINT32_MAX)) { // a site that this report does not have
+    row.kind = HT_HOLDER_TEXT;
+    row.ref = tables_string(tables, "memory of the parent process, or of the interpreter");
+  }
   if (link->kind == HT_HOLDER_STACK) row.ref = threads_index(threads, link->ref);
   if (link->kind == HT_HOLDER_TEXT) row.ref = tables_string(tables, link->text);
   return row;

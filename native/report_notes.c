@@ -4,6 +4,15 @@
 #include "site.h"
 #include "text.h"
 
+#define KEPT_MAX 8 // later ones are left out
+static const char *kept[KEPT_MAX];
+static uint32_t kept_count;
+
+void notes_keep(const char *sentence) {
+  uint32_t place = __atomic_fetch_add(&kept_count, 1, __ATOMIC_RELAXED);
+  if (place < KEPT_MAX) kept[place] = sentence;
+}
+
 void notes_add(struct report_notes *notes, struct report_tables *tables, const char *sentence) {
   uint32_t ref = tables_string(tables, sentence);
   buffer_append(&notes->refs, &ref, sizeof ref);
@@ -27,6 +36,7 @@ static void site_note(struct report_notes *notes, struct report_tables *tables, 
 void notes_collect(struct report_notes *notes, struct report_tables *tables, const struct scan_result *scan,
                    uint64_t unseen_calls) {
   for (uint32_t i = 0; i < scan->note_count; i++) notes_add(notes, tables, scan->notes[i]);
+  for (uint32_t i = 0; i < KEPT_MAX && kept[i]; i++) notes_add(notes, tables, kept[i]);
   calls_note(notes, tables, unseen_calls);
   site_note(notes, tables, SITE_SIGNAL, "allocations made by signal handlers that interrupted heaptide have no stack");
   site_note(notes, tables, SITE_SIGNAL_MAP, "mappings made by signal handlers that interrupted heaptide have no stack");

@@ -15,6 +15,8 @@ void notes_add(struct report_notes *notes, struct report_tables *tables, const c
 // Those of the scan and of the recorder's limits.
 void notes_collect(struct report_notes *notes, struct report_tables *tables, const struct scan_result *scan,
                    uint64_t unseen_calls);
+// Kept for every report; `sentence` stays.
+void notes_keep(const char *sentence);
 void notes_write(const struct report_notes *notes, struct writer *writer);
 void notes_drop(struct report_notes *notes);
 

@@ -168,4 +168,4 @@ HT_NOINLINE void python_report_final(void) {
   scan_final(thread);
 }
 
-void python_report_note(const char *text) { (void)text; }
+void python_report_note(const char *text) { report_note_add(text); }

@@ -38,6 +38,7 @@ static void start(void) {
   ht_add_report_hook(python_report_fold);
   ht_add_fork_hook(fork_child);
   object_scan_init();
+  count_live_source = python_report_live_add;
   report_flags_add(HT_PROCESS_PYTHON);
   hook_python_install(true);
 }
