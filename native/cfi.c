@@ -48,21 +48,44 @@ static uint64_t read_encoded(bytes *at, int encoding, uint64_t data_base, bool *
   switch (encoding & 0xf) {
   case 0x0:
   case 0x4:
-  case 0xc: value = READ_AS(uint64_t, *at), *at += 8; break;
-  case 0x3: value = READ_AS(uint32_t, *at), *at += 4; break;
-  case 0xb: value = (uint64_t)(int64_t)READ_AS(int32_t, *at), *at += 4; break;
-  case 0x2: value = READ_AS(uint16_t, *at), *at += 2; break;
-  case 0xa: value = (uint64_t)(int64_t)READ_AS(int16_t, *at), *at += 2; break;
-  case 0x1: value = read_uleb(at); break;
-  case 0x9: value = (uint64_t)read_sleb(at); break;
-  default: *ok = false; return 0;
+  case 0xc:
+    value = READ_AS(uint64_t, *at), *at += 8;
+    break;
+  case 0x3:
+    value = READ_AS(uint32_t, *at), *at += 4;
+    break;
+  case 0xb:
+    value = (uint64_t)(int64_t)READ_AS(int32_t, *at), *at += 4;
+    break;
+  case 0x2:
+    value = READ_AS(uint16_t, *at), *at += 2;
+    break;
+  case 0xa:
+    value = (uint64_t)(int64_t)READ_AS(int16_t, *at), *at += 2;
+    break;
+  case 0x1:
+    value = read_uleb(at);
+    break;
+  case 0x9:
+    value = (uint64_t)read_sleb(at);
+    break;
+  default:
+    *ok = false;
+    return 0;
   }
   if (!value) return 0;
   switch (encoding & 0x70) {
-  case 0x00: break;
-  case 0x10: value += place; break;
-  case 0x30: value += data_base; break;
-  default: *ok = false; return 0;
+  case 0x00:
+    break;
+  case 0x10:
+    value += place;
+    break;
+  case 0x30:
+    value += data_base;
+    break;
+  default:
+    *ok = false;
+    return 0;
   }
   return encoding & 0x80 ? READ_AS(uint64_t, (bytes)value) : value;
 }
@@ -80,13 +103,17 @@ struct cie {
 static void cie_augmentation(const char *letters, bytes at, uint64_t data_base, struct cie *cie) {
   bool ok = true;
   for (; *letters && ok; letters++) {
-    if (*letters == 'R') cie->pointer_encoding = *at++;
+    if (*letters == 'R')
+      cie->pointer_encoding = *at++;
     else if (*letters == 'P') {
       int encoding = *at++;
       read_encoded(&at, encoding & 0x7f, data_base, &ok);
-    } else if (*letters == 'L') at++;
-    else if (*letters == 'S') cie->signal_frame = true;
-    else if (*letters != 'B' && *letters != 'G') return;
+    } else if (*letters == 'L')
+      at++;
+    else if (*letters == 'S')
+      cie->signal_frame = true;
+    else if (*letters != 'B' && *letters != 'G')
+      return;
   }
 }
 
@@ -137,10 +164,14 @@ struct row {
 
 static struct register_rule *row_register(struct row *row, uint64_t number) {
   switch (number) {
-  case REG_RBP: return &row->rbp;
-  case REG_RETURN: return &row->return_address;
-  case REG_RSP: return &row->rsp;
-  default: return &row->ignored;
+  case REG_RBP:
+    return &row->rbp;
+  case REG_RETURN:
+    return &row->return_address;
+  case REG_RSP:
+    return &row->rsp;
+  default:
+    return &row->ignored;
   }
 }
 
@@ -175,9 +206,14 @@ static enum step machine_advance(struct machine *m, uint64_t delta) {
 static enum step machine_primary(struct machine *m, uint8_t op) {
   uint64_t number = op & 0x3f;
   switch (op >> 6) {
-  case 1: return machine_advance(m, number);                                                              // advance_loc
-  case 2: row_set(&m->row, number, RULE_OFFSET, (int64_t)read_uleb(&m->at) * m->cie->data_align); break;  // offset
-  default: row_restore(&m->row, m->initial, number); break;                                               // restore
+  case 1:
+    return machine_advance(m, number); // advance_loc
+  case 2:
+    row_set(&m->row, number, RULE_OFFSET, (int64_t)read_uleb(&m->at) * m->cie->data_align);
+    break; // offset
+  default:
+    row_restore(&m->row, m->initial, number);
+    break; // restore
   }
   return STEP_ON;
 }
@@ -192,14 +228,22 @@ static void machine_expression(struct machine *m, uint8_t kind) {
 static enum step machine_cfa(struct machine *m, uint8_t op) {
   struct row *row = &m->row;
   switch (op) {
-  case 0x0c: row->cfa_register = (int)read_uleb(&m->at), row->cfa_offset = (int64_t)read_uleb(&m->at); break;
-  case 0x0d: row->cfa_register = (int)read_uleb(&m->at); break;
-  case 0x0e: row->cfa_offset = (int64_t)read_uleb(&m->at); return STEP_ON;
+  case 0x0c:
+    row->cfa_register = (int)read_uleb(&m->at), row->cfa_offset = (int64_t)read_uleb(&m->at);
+    break;
+  case 0x0d:
+    row->cfa_register = (int)read_uleb(&m->at);
+    break;
+  case 0x0e:
+    row->cfa_offset = (int64_t)read_uleb(&m->at);
+    return STEP_ON;
   case 0x12:
     row->cfa_register = (int)read_uleb(&m->at);
     row->cfa_offset = read_sleb(&m->at) * m->cie->data_align;
     break;
-  case 0x13: row->cfa_offset = read_sleb(&m->at) * m->cie->data_align; return STEP_ON;
+  case 0x13:
+    row->cfa_offset = read_sleb(&m->at) * m->cie->data_align;
+    return STEP_ON;
   default: // 0x0f def_cfa_expression
     row->cfa_expression_bytes = read_uleb(&m->at);
     row->cfa_expression = m->at;
@@ -215,13 +259,27 @@ static enum step machine_register(struct machine *m, uint8_t op) {
   if (op == 0x16) return machine_expression(m, RULE_OTHER), STEP_ON; // val_expression
   uint64_t number = read_uleb(&m->at);
   switch (op) {
-  case 0x05: row_set(&m->row, number, RULE_OFFSET, (int64_t)read_uleb(&m->at) * m->cie->data_align); break;
-  case 0x06: row_restore(&m->row, m->initial, number); break;
-  case 0x07: row_set(&m->row, number, RULE_UNDEFINED, 0); break;
-  case 0x08: row_set(&m->row, number, RULE_SAME, 0); break;
-  case 0x11: row_set(&m->row, number, RULE_OFFSET, read_sleb(&m->at) * m->cie->data_align); break;
-  case 0x2f: row_set(&m->row, number, RULE_OFFSET, -(int64_t)read_uleb(&m->at) * m->cie->data_align); break;
-  default: row_set(&m->row, number, RULE_OTHER, 0), read_uleb(&m->at); break; // 0x09, 0x14, 0x15: register, val_offset
+  case 0x05:
+    row_set(&m->row, number, RULE_OFFSET, (int64_t)read_uleb(&m->at) * m->cie->data_align);
+    break;
+  case 0x06:
+    row_restore(&m->row, m->initial, number);
+    break;
+  case 0x07:
+    row_set(&m->row, number, RULE_UNDEFINED, 0);
+    break;
+  case 0x08:
+    row_set(&m->row, number, RULE_SAME, 0);
+    break;
+  case 0x11:
+    row_set(&m->row, number, RULE_OFFSET, read_sleb(&m->at) * m->cie->data_align);
+    break;
+  case 0x2f:
+    row_set(&m->row, number, RULE_OFFSET, -(int64_t)read_uleb(&m->at) * m->cie->data_align);
+    break;
+  default:
+    row_set(&m->row, number, RULE_OTHER, 0), read_uleb(&m->at);
+    break; // 0x09, 0x14, 0x15: register, val_offset
   }
   return STEP_ON;
 }
@@ -232,13 +290,19 @@ static enum step machine_step(struct machine *m) {
   bool ok = true;
   switch (op) {
   case 0x00:
-  case 0x2d: return STEP_ON; // nop, GNU_window_save
+  case 0x2d:
+    return STEP_ON; // nop, GNU_window_save
   case 0x01:
     m->location = read_encoded(&m->at, m->cie->pointer_encoding, 0, &ok);
     return !ok ? STEP_BAD : m->location > m->pc ? STEP_PASSED : STEP_ON;
-  case 0x02: return machine_advance(m, *m->at++);
-  case 0x03: m->at += 2; return machine_advance(m, READ_AS(uint16_t, m->at - 2));
-  case 0x04: m->at += 4; return machine_advance(m, READ_AS(uint32_t, m->at - 4));
+  case 0x02:
+    return machine_advance(m, *m->at++);
+  case 0x03:
+    m->at += 2;
+    return machine_advance(m, READ_AS(uint16_t, m->at - 2));
+  case 0x04:
+    m->at += 4;
+    return machine_advance(m, READ_AS(uint32_t, m->at - 4));
   case 0x0a:
     if (m->remembered_count == ROW_STACK) return STEP_BAD;
     m->remembered[m->remembered_count++] = m->row;
@@ -247,13 +311,16 @@ static enum step machine_step(struct machine *m) {
     if (!m->remembered_count) return STEP_BAD;
     m->row = m->remembered[--m->remembered_count];
     return STEP_ON;
-  case 0x2e: read_uleb(&m->at); return STEP_ON; // GNU_args_size
+  case 0x2e:
+    read_uleb(&m->at);
+    return STEP_ON; // GNU_args_size
   case 0x0c:
   case 0x0d:
   case 0x0e:
   case 0x0f:
   case 0x12:
-  case 0x13: return machine_cfa(m, op);
+  case 0x13:
+    return machine_cfa(m, op);
   case 0x05:
   case 0x06:
   case 0x07:
@@ -264,8 +331,10 @@ static enum step machine_step(struct machine *m) {
   case 0x14:
   case 0x15:
   case 0x16:
-  case 0x2f: return machine_register(m, op);
-  default: return STEP_BAD;
+  case 0x2f:
+    return machine_register(m, op);
+  default:
+    return STEP_BAD;
   }
 }
 
@@ -308,23 +377,46 @@ static bool push_register(struct evaluation *e, int reg, int64_t offset) {
 }
 
 static void symbol_add(struct symbol *symbol, int64_t amount) {
-  if (symbol->kind == SYMBOL_WORD) symbol->after_offset += amount;
-  else symbol->offset += amount;
+  if (symbol->kind == SYMBOL_WORD)
+    symbol->after_offset += amount;
+  else
+    symbol->offset += amount;
 }
 
 static bool constants_combine(uint8_t op, int64_t a, int64_t b, int64_t *result) {
   switch (op) {
-  case 0x1a: *result = a & b; return true;
-  case 0x21: *result = a | b; return true;
-  case 0x24: *result = (int64_t)((uint64_t)a << (b & 63)); return true;
-  case 0x25: *result = (int64_t)((uint64_t)a >> (b & 63)); return true;
-  case 0x29: *result = a == b; return true;
-  case 0x2a: *result = a >= b; return true;
-  case 0x2b: *result = a > b; return true;
-  case 0x2c: *result = a <= b; return true;
-  case 0x2d: *result = a < b; return true;
-  case 0x2e: *result = a != b; return true;
-  default: return false;
+  case 0x1a:
+    *result = a & b;
+    return true;
+  case 0x21:
+    *result = a | b;
+    return true;
+  case 0x24:
+    *result = (int64_t)((uint64_t)a << (b & 63));
+    return true;
+  case 0x25:
+    *result = (int64_t)((uint64_t)a >> (b & 63));
+    return true;
+  case 0x29:
+    *result = a == b;
+    return true;
+  case 0x2a:
+    *result = a >= b;
+    return true;
+  case 0x2b:
+    *result = a > b;
+    return true;
+  case 0x2c:
+    *result = a <= b;
+    return true;
+  case 0x2d:
+    *result = a < b;
+    return true;
+  case 0x2e:
+    *result = a != b;
+    return true;
+  default:
+    return false;
   }
 }
 
@@ -351,9 +443,13 @@ static bool evaluate_unary(struct evaluation *e, uint8_t op, bytes *at) {
     top->kind = SYMBOL_WORD;
     top->after_offset = 0;
     return true;
-  case 0x12: return e->count < SYMBOL_STACK && (e->stack[e->count] = *top, e->count++, true); // dup
-  case 0x13: return e->count--, true;                                                        // drop
-  default: symbol_add(top, (int64_t)read_uleb(at)); return true;                              // plus_uconst
+  case 0x12:
+    return e->count < SYMBOL_STACK && (e->stack[e->count] = *top, e->count++, true); // dup
+  case 0x13:
+    return e->count--, true; // drop
+  default:
+    symbol_add(top, (int64_t)read_uleb(at));
+    return true; // plus_uconst
   }
 }
 
@@ -362,20 +458,37 @@ static bool evaluate_step(struct evaluation *e, bytes *at) {
   if (op >= 0x30 && op <= 0x4f) return push_symbol(e, SYMBOL_CONSTANT, 0, op - 0x30);
   if (op >= 0x70 && op <= 0x8f) return push_register(e, op - 0x70, read_sleb(at));
   switch (op) {
-  case 0x08: *at += 1; return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(uint8_t, *at - 1));
-  case 0x09: *at += 1; return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(int8_t, *at - 1));
-  case 0x0a: *at += 2; return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(uint16_t, *at - 2));
-  case 0x0b: *at += 2; return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(int16_t, *at - 2));
-  case 0x0c: *at += 4; return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(uint32_t, *at - 4));
-  case 0x0d: *at += 4; return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(int32_t, *at - 4));
-  case 0x10: return push_symbol(e, SYMBOL_CONSTANT, 0, (int64_t)read_uleb(at));
-  case 0x11: return push_symbol(e, SYMBOL_CONSTANT, 0, read_sleb(at));
-  case 0x96: return true; // nop
+  case 0x08:
+    *at += 1;
+    return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(uint8_t, *at - 1));
+  case 0x09:
+    *at += 1;
+    return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(int8_t, *at - 1));
+  case 0x0a:
+    *at += 2;
+    return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(uint16_t, *at - 2));
+  case 0x0b:
+    *at += 2;
+    return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(int16_t, *at - 2));
+  case 0x0c:
+    *at += 4;
+    return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(uint32_t, *at - 4));
+  case 0x0d:
+    *at += 4;
+    return push_symbol(e, SYMBOL_CONSTANT, 0, READ_AS(int32_t, *at - 4));
+  case 0x10:
+    return push_symbol(e, SYMBOL_CONSTANT, 0, (int64_t)read_uleb(at));
+  case 0x11:
+    return push_symbol(e, SYMBOL_CONSTANT, 0, read_sleb(at));
+  case 0x96:
+    return true; // nop
   case 0x06:
   case 0x12:
   case 0x13:
-  case 0x23: return evaluate_unary(e, op, at);
-  default: return evaluate_binary(e, op);
+  case 0x23:
+    return evaluate_unary(e, op, at);
+  default:
+    return evaluate_binary(e, op);
   }
 }
 
@@ -430,9 +543,9 @@ static bool rule_saved(const struct register_rule *saved, uintptr_t pc, uint8_t 
 static bool rule_rsp_is_cfa(const struct row *row, uintptr_t pc, const struct cfi_rule *rule) {
   if (row->rsp.kind != RULE_EXPRESSION) return row->rsp.kind <= RULE_SAME;
   struct symbol value;
-  return evaluate(row->rsp.expression, row->rsp.expression_bytes, pc, true, &value) &&
-         value.kind == SYMBOL_REGISTER && rule->cfa_indirect &&
-         value.reg == (rule->cfa_from_rbp ? REG_RBP : REG_RSP) && value.offset == rule->cfa_offset;
+  return evaluate(row->rsp.expression, row->rsp.expression_bytes, pc, true, &value) && value.kind == SYMBOL_REGISTER &&
+         rule->cfa_indirect && value.reg == (rule->cfa_from_rbp ? REG_RBP : REG_RSP) &&
+         value.offset == rule->cfa_offset;
 }
 
 static struct cfi_rule rule_of_row(const struct row *row, uintptr_t pc, bool signal_frame) {
@@ -442,8 +555,8 @@ static struct cfi_rule rule_of_row(const struct row *row, uintptr_t pc, bool sig
   if (row->rbp.kind > RULE_UNDEFINED && !rule_saved(&row->rbp, pc, &rule.rbp_base, &rule.rbp_offset)) return rule;
   if (!rule_saved(&row->return_address, pc, &rule.return_base, &rule.return_offset)) return rule;
   if (!rule_rsp_is_cfa(row, pc, &rule)) return rule;
-  bool plain = !signal_frame && !rule.cfa_indirect && rule.rbp_base <= CFI_AT_CFA &&
-               rule.return_base == CFI_AT_CFA && rule.return_offset == -8;
+  bool plain = !signal_frame && !rule.cfa_indirect && rule.rbp_base <= CFI_AT_CFA && rule.return_base == CFI_AT_CFA &&
+               rule.return_offset == -8;
   rule.kind = plain ? CFI_PLAIN : CFI_GENERAL;
   return rule;
 }
@@ -466,8 +579,10 @@ static bytes entry_find(uintptr_t pc, bytes header, bool *usable) {
   uint64_t low = 0, high = count;
   while (high - low > 1) {
     uint64_t middle = (low + high) / 2;
-    if (table[2 * middle] <= wanted) low = middle;
-    else high = middle;
+    if (table[2 * middle] <= wanted)
+      low = middle;
+    else
+      high = middle;
   }
   return header + table[2 * low + 1];
 }

@@ -9,12 +9,12 @@
 #include "words.h"
 
 enum cfi_kind {
-  CFI_NONE,     // no rule was looked up yet
-  CFI_PLAIN,    // CFA = base + cfa_offset, return address at CFA - 8, rbp kept or saved at CFA + rbp_offset
-  CFI_GENERAL,  // anything else that can be written as below (signal frames, realigned stacks, PLT)
-  CFI_END,      // the outermost frame: the return address is undefined
-  CFI_NO_INFO,  // no unwind information covers the address: guess by frame pointer
-  CFI_UNKNOWN,  // there is information that this reader cannot express
+  CFI_NONE,    // no rule was looked up yet
+  CFI_PLAIN,   // CFA = base + cfa_offset, return address at CFA - 8, rbp kept or saved at CFA + rbp_offset
+  CFI_GENERAL, // anything else that can be written as below (signal frames, realigned stacks, PLT)
+  CFI_END,     // the outermost frame: the return address is undefined
+  CFI_NO_INFO, // no unwind information covers the address: guess by frame pointer
+  CFI_UNKNOWN, // there is information that this reader cannot express
 };
 
 // What an offset is relative to.

@@ -17,7 +17,8 @@ void ht_sample(struct thread *thread) { sampler_tick(thread); }
 // ---- calls of signal handlers inside a hook: noted, and made up for when the hook ends
 
 static bool defer(struct thread *thread, struct deferred_call call) {
-  if (thread->deferred_used == DEFERRED_MAX) return __atomic_add_fetch(&thread_unseen_calls, 1, __ATOMIC_RELAXED), false;
+  if (thread->deferred_used == DEFERRED_MAX)
+    return __atomic_add_fetch(&thread_unseen_calls, 1, __ATOMIC_RELAXED), false;
   thread->deferred[thread->deferred_used++] = call;
   return true;
 }
@@ -119,8 +120,10 @@ static uintptr_t page_up(uintptr_t address) { return (address + 4095) & ~4095ul;
 static void piece_drop(struct thread *thread, const struct range *range, bool temporary) {
   bool last = range_block_drop_locked(range->block);
   if (!range->site.value || (range->flags & RANGE_INHERITED)) return;
-  if (last) count_free(&thread->count, range->site, range->kind, range_bytes(range), temporary);
-  else count_shrink(&thread->count, range->site, range->kind, range_bytes(range));
+  if (last)
+    count_free(&thread->count, range->site, range->kind, range_bytes(range), temporary);
+  else
+    count_shrink(&thread->count, range->site, range->kind, range_bytes(range));
 }
 
 static void span_drop(struct thread *thread, uintptr_t start, uintptr_t end, bool temporary) {
@@ -158,7 +161,8 @@ static void map_locked(struct thread *thread, uintptr_t start, size_t size_bytes
 void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t flags,
             struct hook_frame frame) {
   if (unlikely(thread->in_hook)) {
-    defer(thread, (struct deferred_call){start, size_bytes, NULL, {flags ? 0 : SITE_SIGNAL_MAP}, protection, DEFERRED_MAP});
+    defer(thread,
+          (struct deferred_call){start, size_bytes, NULL, {flags ? 0 : SITE_SIGNAL_MAP}, protection, DEFERRED_MAP});
     return;
   }
   ht_hook_begin(thread);
@@ -303,18 +307,23 @@ void ht_deferred_run(struct thread *thread) {
     thread->deferred_used--;
     struct block taken;
     switch (call.operation) {
-    case DEFERRED_ALLOC: alloc_at(thread, call.start, call.size_bytes, call.site, HT_KIND_HEAP); break;
+    case DEFERRED_ALLOC:
+      alloc_at(thread, call.start, call.size_bytes, call.site, HT_KIND_HEAP);
+      break;
     case DEFERRED_FREE:
       if (live_take(call.start, &taken)) free_taken(thread, &taken, false);
       break;
     case DEFERRED_MAP:
     case DEFERRED_UNMAP:
       lock_take(range_lock());
-      if (call.operation == DEFERRED_MAP) map_locked(thread, call.start, call.size_bytes, call.argument, 0, call.site);
-      else span_drop(thread, call.start, page_up(call.start + call.size_bytes), false);
+      if (call.operation == DEFERRED_MAP)
+        map_locked(thread, call.start, call.size_bytes, call.argument, 0, call.site);
+      else
+        span_drop(thread, call.start, page_up(call.start + call.size_bytes), false);
       lock_drop(range_lock());
       break;
-    default: break;
+    default:
+      break;
     }
     __asm__ volatile("" ::: "memory");
     thread->in_hook = 0;

@@ -24,7 +24,9 @@ static uint64_t start_tsc, spent_tsc; // on adding up with several threads
 // Time that may be spent on adding up shares: this many cycles (some ten milliseconds) and a 64th of the run.
 #define BURST_TSC (1ull << 26)
 
-struct lock *count_lock(void) { return &peak_lock; }
+struct lock *count_lock(void) {
+  return &peak_lock;
+}
 
 void count_init(void) {
   start_tsc = __rdtsc();

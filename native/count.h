@@ -70,9 +70,7 @@ void gauges_over_bound(struct count *count, int kind);
 void gauges_commit(void);
 void count_entry_evict(struct count_entry *entry, uint32_t site);
 
-HT_INLINE int size_class(size_t size_bytes) {
-  return size_bytes <= 8 ? 0 : 61 - __builtin_clzll(size_bytes - 1);
-}
+HT_INLINE int size_class(size_t size_bytes) { return size_bytes <= 8 ? 0 : 61 - __builtin_clzll(size_bytes - 1); }
 
 HT_INLINE void gauges_add(struct count *count, int kind, size_t size_bytes) {
   struct gauge_share *share = &count->shares[kind], *all = &count->shares[GAUGE_ALL];

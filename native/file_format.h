@@ -24,7 +24,8 @@ enum ht_kind {
   HT_KIND_MANAGED = 5,
   HT_KIND_COUNT = 6,
 };
-#define HT_KIND_NAMES {"heap", "mmap", "python", "device", "pinned", "managed"}
+#define HT_KIND_NAMES                                                                                                  \
+  { "heap", "mmap", "python", "device", "pinned", "managed" }
 
 enum ht_reason {
   HT_REASON_EXIT = 0,
@@ -36,23 +37,24 @@ enum ht_reason {
   HT_REASON_EXEC = 6,
   HT_REASON_KILLED = 7,
 };
-#define HT_REASON_NAMES {"exit", "_exit", "signal", "crash", "snapshot", "detach", "exec", "killed"}
+#define HT_REASON_NAMES                                                                                                \
+  { "exit", "_exit", "signal", "crash", "snapshot", "detach", "exec", "killed" }
 
 enum ht_section_id {
-  HT_SECTION_PROCESS = 1,       // one struct ht_file_process
-  HT_SECTION_STRINGS = 2,       // NUL-terminated byte strings; a ref is a byte offset; offset 0 is ""
-  HT_SECTION_MODULES = 3,       // struct ht_file_module[]
-  HT_SECTION_FRAMES = 4,        // struct ht_file_frame[]; index 0 unused
-  HT_SECTION_NODES = 5,         // struct ht_file_node[]; index 0 is the root
-  HT_SECTION_SITES = 6,         // struct ht_file_site[]; index 0 unused
-  HT_SECTION_LEAKS = 7,         // struct ht_file_leak[]
-  HT_SECTION_SIZES = 8,         // struct ht_file_size[]
-  HT_SECTION_TIMELINE = 9,      // struct ht_file_sample[], oldest first
-  HT_SECTION_SITE_TIMELINE = 10,// see struct ht_file_site_timeline
-  HT_SECTION_THREADS = 11,      // struct ht_file_thread[]
-  HT_SECTION_HOLDERS = 12,      // struct ht_file_holder[]
-  HT_SECTION_HOLDER_LINKS = 13, // struct ht_file_holder_link[]
-  HT_SECTION_NOTES = 14,        // uint32_t string ref[]: what this report could not see, in a sentence each
+  HT_SECTION_PROCESS = 1,        // one struct ht_file_process
+  HT_SECTION_STRINGS = 2,        // NUL-terminated byte strings; a ref is a byte offset; offset 0 is ""
+  HT_SECTION_MODULES = 3,        // struct ht_file_module[]
+  HT_SECTION_FRAMES = 4,         // struct ht_file_frame[]; index 0 unused
+  HT_SECTION_NODES = 5,          // struct ht_file_node[]; index 0 is the root
+  HT_SECTION_SITES = 6,          // struct ht_file_site[]; index 0 unused
+  HT_SECTION_LEAKS = 7,          // struct ht_file_leak[]
+  HT_SECTION_SIZES = 8,          // struct ht_file_size[]
+  HT_SECTION_TIMELINE = 9,       // struct ht_file_sample[], oldest first
+  HT_SECTION_SITE_TIMELINE = 10, // see struct ht_file_site_timeline
+  HT_SECTION_THREADS = 11,       // struct ht_file_thread[]
+  HT_SECTION_HOLDERS = 12,       // struct ht_file_holder[]
+  HT_SECTION_HOLDER_LINKS = 13,  // struct ht_file_holder_link[]
+  HT_SECTION_NOTES = 14,         // uint32_t string ref[]: what this report could not see, in a sentence each
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -83,8 +85,8 @@ struct ht_file_kind {
 };
 
 // ht_file_process.flags
-#define HT_PROCESS_MAIN 1u      // an image of the process that CMD started
-#define HT_PROCESS_PYTHON 2u    // Python hooks were in
+#define HT_PROCESS_MAIN 1u   // an image of the process that CMD started
+#define HT_PROCESS_PYTHON 2u // Python hooks were in
 #define HT_PROCESS_ATTACHED 4u
 #define HT_PROCESS_ESTIMATED 8u // --sample
 #define HT_PROCESS_SCANNED 16u  // the leak scan ran to its end: an empty LEAKS section means no leaks
@@ -94,40 +96,40 @@ struct ht_file_process {
   uint32_t pid, ppid;
   uint32_t image; // 0 for a pid's first image, counting up with each exec
   uint32_t flags;
-  uint32_t reason;     // enum ht_reason
-  uint32_t signal;     // its number, 0: none
-  uint32_t exe;        // string ref, absolute path
-  uint32_t argv;       // string ref of argv[0]; the others follow it directly, each NUL-terminated
+  uint32_t reason; // enum ht_reason
+  uint32_t signal; // its number, 0: none
+  uint32_t exe;    // string ref, absolute path
+  uint32_t argv;   // string ref of argv[0]; the others follow it directly, each NUL-terminated
   uint32_t argc;
-  uint32_t label;      // string ref, snapshot label
-  uint32_t rank;       // UINT32_MAX: none
-  uint32_t depth;      // frames kept of a stack: a longer chain of nodes is to be cut there and ends in [truncated]
+  uint32_t label; // string ref, snapshot label
+  uint32_t rank;  // UINT32_MAX: none
+  uint32_t depth; // frames kept of a stack: a longer chain of nodes is to be cut there and ends in [truncated]
   uint64_t started_unix_ns;
   uint64_t duration_ns;
-  uint64_t sample_bytes;     // 0: every allocation
-  uint64_t peak_bytes;       // all kinds together
-  uint64_t peak_ns;          // after the start
+  uint64_t sample_bytes; // 0: every allocation
+  uint64_t peak_bytes;   // all kinds together
+  uint64_t peak_ns;      // after the start
   uint64_t live_bytes;
   uint64_t peak_rss_bytes;
-  uint64_t own_bytes;        // memory heaptide itself held in the process at the end
+  uint64_t own_bytes;               // memory heaptide itself held in the process at the end
   uint64_t python_arena_free_bytes; // `python arenas, free`
-  uint64_t unseen_calls;     // calls passed through without a record
+  uint64_t unseen_calls;            // calls passed through without a record
   struct ht_file_kind kinds[HT_KIND_COUNT];
 };
 
 struct ht_file_module {
-  uint64_t bias;         // runtime address = bias + address in the ELF file
-  uint64_t start, end;   // the mapped span, runtime addresses
-  uint32_t path;         // string ref, absolute path as the loader had it ("" for none)
-  uint32_t flags;        // HT_MODULE_*
-  uint8_t build_id[32];  // build_id_bytes of it
+  uint64_t bias;        // runtime address = bias + address in the ELF file
+  uint64_t start, end;  // the mapped span, runtime addresses
+  uint32_t path;        // string ref, absolute path as the loader had it ("" for none)
+  uint32_t flags;       // HT_MODULE_*
+  uint8_t build_id[32]; // build_id_bytes of it
   uint32_t build_id_bytes;
   uint32_t reserved;
 };
-#define HT_MODULE_UNLOADED 1u // dlclosed before the report
-#define HT_MODULE_MAIN 2u     // the executable
-#define HT_MODULE_OWN 4u      // libheaptide itself: its frames are never shown
-#define HT_MODULE_ALLOCATOR 8u// the module that the program's malloc comes from
+#define HT_MODULE_UNLOADED 1u  // dlclosed before the report
+#define HT_MODULE_MAIN 2u      // the executable
+#define HT_MODULE_OWN 4u       // libheaptide itself: its frames are never shown
+#define HT_MODULE_ALLOCATOR 8u // the module that the program's malloc comes from
 #define HT_MODULE_LIBC 16u
 
 enum ht_frame_kind {

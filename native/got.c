@@ -17,27 +17,40 @@ struct redirection {
 // What a module says about its relocations, DT_* of <elf.h>.
 struct relocations {
   uintptr_t bias;
-  const ElfW(Sym) *symbols;
+  const ElfW(Sym) * symbols;
   const char *strings;
-  const ElfW(Rela) *tables[2]; // DT_JMPREL, DT_RELA
+  const ElfW(Rela) * tables[2]; // DT_JMPREL, DT_RELA
   size_t bytes[2];
 };
 
 // The loader has added the bias to the addresses of a loaded module already, but not in the vDSO.
 static uintptr_t dynamic_address(uintptr_t bias, ElfW(Addr) value) { return value < bias ? value + bias : value; }
 
-static struct relocations relocations_of(uintptr_t bias, const ElfW(Dyn) *dynamic) {
+static struct relocations relocations_of(uintptr_t bias, const ElfW(Dyn) * dynamic) {
   struct relocations found = {.bias = bias};
   for (; dynamic->d_tag != DT_NULL; dynamic++) {
     uintptr_t address = dynamic_address(bias, dynamic->d_un.d_ptr);
     switch (dynamic->d_tag) {
-    case DT_SYMTAB: found.symbols = (const ElfW(Sym) *)address; break;
-    case DT_STRTAB: found.strings = (const char *)address; break;
-    case DT_JMPREL: found.tables[0] = (const ElfW(Rela) *)address; break;
-    case DT_PLTRELSZ: found.bytes[0] = dynamic->d_un.d_val; break;
-    case DT_RELA: found.tables[1] = (const ElfW(Rela) *)address; break;
-    case DT_RELASZ: found.bytes[1] = dynamic->d_un.d_val; break;
-    default: break;
+    case DT_SYMTAB:
+      found.symbols = (const ElfW(Sym) *)address;
+      break;
+    case DT_STRTAB:
+      found.strings = (const char *)address;
+      break;
+    case DT_JMPREL:
+      found.tables[0] = (const ElfW(Rela) *)address;
+      break;
+    case DT_PLTRELSZ:
+      found.bytes[0] = dynamic->d_un.d_val;
+      break;
+    case DT_RELA:
+      found.tables[1] = (const ElfW(Rela) *)address;
+      break;
+    case DT_RELASZ:
+      found.bytes[1] = dynamic->d_un.d_val;
+      break;
+    default:
+      break;
     }
   }
   return found;
@@ -73,7 +86,8 @@ static void module_redirect(const struct relocations *module, const struct redir
 static bool holds(const struct dl_phdr_info *info, const void *address) {
   uintptr_t at = (uintptr_t)address - info->dlpi_addr;
   for (int i = 0; i < info->dlpi_phnum; i++)
-    if (info->dlpi_phdr[i].p_type == PT_LOAD && at - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz) return true;
+    if (info->dlpi_phdr[i].p_type == PT_LOAD && at - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz)
+      return true;
   return false;
 }
 

@@ -194,8 +194,10 @@ static void on_deadly_signal(int signal, siginfo_t *info, void *context) {
   signal_origin.stack_pointer = (uintptr_t)registers[REG_RSP];
   for (int i = 0; i < 16; i++) signal_origin.registers[i] = (uintptr_t)registers[i];
   struct thread *thread = thread_tls;
-  if (thread && thread->in_hook) ht_call_after_hook(thread, report_and_die, signal);
-  else report_and_die(signal);
+  if (thread && thread->in_hook)
+    ht_call_after_hook(thread, report_and_die, signal);
+  else
+    report_and_die(signal);
 }
 
 // ---- start

@@ -16,10 +16,14 @@ static void mapped(void *start, size_t size_bytes, int protection, int flags, st
   struct thread *thread = thread_self();
   if (!thread) return;
   bool anonymous = (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE;
-  if (!anonymous) ht_unmap(thread, (uintptr_t)start, size_bytes);
-  else if (from_allocator(frame)) ht_map(thread, (uintptr_t)start, size_bytes, protection, RANGE_ALLOCATOR, frame);
-  else if (thread->suspended) ht_map(thread, (uintptr_t)start, size_bytes, protection, RANGE_ARENA, frame);
-  else ht_map(thread, (uintptr_t)start, size_bytes, protection, 0, frame);
+  if (!anonymous)
+    ht_unmap(thread, (uintptr_t)start, size_bytes);
+  else if (from_allocator(frame))
+    ht_map(thread, (uintptr_t)start, size_bytes, protection, RANGE_ALLOCATOR, frame);
+  else if (thread->suspended)
+    ht_map(thread, (uintptr_t)start, size_bytes, protection, RANGE_ARENA, frame);
+  else
+    ht_map(thread, (uintptr_t)start, size_bytes, protection, 0, frame);
 }
 
 HT_EXPORT void *mmap(void *hint, size_t size_bytes, int protection, int flags, int fd, off_t offset) {
@@ -40,7 +44,8 @@ HT_EXPORT void *mmap64(void *hint, size_t size_bytes, int protection, int flags,
 HT_EXPORT int munmap(void *start, size_t size_bytes) {
   real_ready();
   struct thread *thread = thread_self();
-  bool valid = ((uintptr_t)start & 4095) == 0 && size_bytes - 1 < 1ul << 47 && (uintptr_t)start + size_bytes > (uintptr_t)start;
+  bool valid =
+      ((uintptr_t)start & 4095) == 0 && size_bytes - 1 < 1ul << 47 && (uintptr_t)start + size_bytes > (uintptr_t)start;
   if (thread && valid) ht_unmap(thread, (uintptr_t)start, size_bytes);
   return real.munmap(start, size_bytes);
 }
@@ -57,8 +62,10 @@ HT_EXPORT void *mremap(void *old, size_t old_bytes, size_t size_bytes, int flags
   void *start = real.mremap(old, old_bytes, size_bytes, flags, fixed);
   struct thread *thread = start == MAP_FAILED ? NULL : thread_self();
   if (!thread) return start;
-  if (flags & MREMAP_DONTUNMAP) ht_map(thread, (uintptr_t)start, size_bytes, PROT_READ, 0, HOOK_FRAME());
-  else ht_remap(thread, (uintptr_t)old, old_bytes, (uintptr_t)start, size_bytes, HOOK_FRAME());
+  if (flags & MREMAP_DONTUNMAP)
+    ht_map(thread, (uintptr_t)start, size_bytes, PROT_READ, 0, HOOK_FRAME());
+  else
+    ht_remap(thread, (uintptr_t)old, old_bytes, (uintptr_t)start, size_bytes, HOOK_FRAME());
   return start;
 }
 

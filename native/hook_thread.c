@@ -68,11 +68,15 @@ static void thread_ends(void *rounds) {
   struct thread *thread = thread_tls;
   if (!thread) return;
   uintptr_t round = (uintptr_t)rounds;
-  if (round < PTHREAD_DESTRUCTOR_ITERATIONS) pthread_setspecific(exit_key, (void *)(round + 1));
-  else thread_exiting(thread);
+  if (round < PTHREAD_DESTRUCTOR_ITERATIONS)
+    pthread_setspecific(exit_key, (void *)(round + 1));
+  else
+    thread_exiting(thread);
 }
 
-struct lock *hook_thread_lock(void) { return &starts_lock; }
+struct lock *hook_thread_lock(void) {
+  return &starts_lock;
+}
 
 void hook_thread_init(void) { exit_key_made = pthread_key_create(&exit_key, thread_ends) == 0; }
 
@@ -99,7 +103,8 @@ static void *trampoline(void *start_argument) {
   return start.routine(start.argument);
 }
 
-HT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument) {
+HT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
+                             void *argument) {
   real_ready();
   struct start *start = thread_recording() ? start_take(routine, argument) : NULL;
   if (!start) return real.pthread_create(id, attributes, routine, argument);

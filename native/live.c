@@ -37,7 +37,9 @@ static struct side_entry *side;
 static size_t side_mask, side_used;
 static struct lock side_lock = LOCK_INIT(LOCK_RANK_BIG);
 
-struct lock *live_lock(void) { return &side_lock; }
+struct lock *live_lock(void) {
+  return &side_lock;
+}
 
 static size_t side_home(uintptr_t start) { return ((start >> 4) * 0x9E3779B97F4A7C15ull) >> 20 & side_mask; }
 

@@ -17,7 +17,7 @@ static struct lock modules_lock = LOCK_INIT(LOCK_RANK_MODULES);
 static struct { // indexes of the current modules, by address; replaced as a whole, readers take no lock
   uint32_t count;
   uint32_t index[MODULES_MAX];
-} *sorted_tables[2], *volatile sorted;
+} * sorted_tables[2], *volatile sorted;
 static char *path_next, *path_end; // bump memory for paths
 
 // glibc 2.35 and later; lock-free and safe in signal handlers.
@@ -39,7 +39,9 @@ bool module_init(void) {
   return true;
 }
 
-struct lock *module_lock(void) { return &modules_lock; }
+struct lock *module_lock(void) {
+  return &modules_lock;
+}
 
 static char *path_copy_locked(const char *path) {
   size_t bytes = strlen(path) + 1;
@@ -78,7 +80,8 @@ static void build_id_find(struct module *module) {
   if (elf->e_phoff + (uint64_t)elf->e_phnum * sizeof(Elf64_Phdr) > 4096) return;
   const Elf64_Phdr *headers = (const Elf64_Phdr *)(module->start + elf->e_phoff);
   for (int i = 0; i < elf->e_phnum; i++)
-    if (headers[i].p_type == PT_NOTE) build_id_note(module, &headers[i]);
+    if (headers[i].p_type == PT_NOTE)
+      build_id_note(module, &headers[i]);
     else if (headers[i].p_type == PT_GNU_EH_FRAME && !module->eh_frame_hdr)
       module->eh_frame_hdr = (const void *)(module->bias + headers[i].p_vaddr);
 }
@@ -132,7 +135,8 @@ static uint32_t module_note_locked(const struct module *found) {
     known->current = false;
   }
   for (uint32_t i = 0; replaced && i < module_count; i++)
-    if (module_table[i].current && same_module(&module_table[i], found)) return sorted_rebuild_locked(), module_replaced_locked(), i;
+    if (module_table[i].current && same_module(&module_table[i], found))
+      return sorted_rebuild_locked(), module_replaced_locked(), i;
   if (module_count == MODULES_MAX) return UINT32_MAX;
   struct module *module = &module_table[module_count];
   *module = *found;
@@ -158,8 +162,10 @@ static uint32_t sorted_find(uintptr_t pc) {
   uint32_t low = 0, high = table->count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (module_table[table->index[middle]].end <= pc) low = middle + 1;
-    else high = middle;
+    if (module_table[table->index[middle]].end <= pc)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low == table->count || pc < module_table[table->index[low]].start) return UINT32_MAX;
   return table->index[low];
@@ -194,8 +200,8 @@ uint32_t module_of(uintptr_t pc) {
   struct found_object object;
   if (find_object((void *)pc, &object) != 0) return UINT32_MAX;
   if (index != UINT32_MAX && still_there(&module_table[index], &object)) return index;
-  struct module found = module_describe((uintptr_t)object.map_start, (uintptr_t)object.map_end,
-                                        object.link_map->l_addr, object.link_map->l_name, object.eh_frame);
+  struct module found = module_describe((uintptr_t)object.map_start, (uintptr_t)object.map_end, object.link_map->l_addr,
+                                        object.link_map->l_name, object.eh_frame);
   found.loader_entry = object.link_map;
   lock_take(&modules_lock);
   index = module_note_locked(&found);
@@ -237,8 +243,10 @@ void module_refresh(void) {
   dl_iterate_phdr(refresh_one, seen);
   if (!seen) return;
   for (uint32_t i = 0; i < module_count; i++) {
-    if (seen[i]) module_table[i].flags &= ~HT_MODULE_UNLOADED;
-    else module_table[i].flags |= HT_MODULE_UNLOADED;
+    if (seen[i])
+      module_table[i].flags &= ~HT_MODULE_UNLOADED;
+    else
+      module_table[i].flags |= HT_MODULE_UNLOADED;
   }
   sys_unmap(seen, MODULES_MAX);
 }

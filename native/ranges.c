@@ -12,7 +12,9 @@ static struct lock ranges_lock = LOCK_INIT(LOCK_RANK_RANGES);
 static struct range *buffer;
 static uint32_t capacity, first, used;
 
-struct lock *range_lock(void) { return &ranges_lock; }
+struct lock *range_lock(void) {
+  return &ranges_lock;
+}
 
 static bool buffer_grow(void) {
   uint32_t larger_capacity = capacity ? capacity * 2 : 1024;
@@ -39,8 +41,10 @@ static uint32_t lower_bound(uintptr_t address) {
   uint32_t low = 0, high = used;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (buffer[first + middle].end <= address) low = middle + 1;
-    else high = middle;
+    if (buffer[first + middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }

@@ -111,4 +111,6 @@ rule_code rule_lookup_slow(uintptr_t pc) {
   return code;
 }
 
-struct lock *rules_lock_get(void) { return &rules_lock; }
+struct lock *rules_lock_get(void) {
+  return &rules_lock;
+}

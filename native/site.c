@@ -37,8 +37,7 @@ static struct site_lookup *lookup_new(uint32_t bits) {
 }
 
 static void reserved_sites_locked(void) {
-  for (uint32_t id = SITE_SIGNAL; id < SITE_FIRST; id++)
-    site_table[id].node = node_intern_locked(0, FRAME_TRUNCATED);
+  for (uint32_t id = SITE_SIGNAL; id < SITE_FIRST; id++) site_table[id].node = node_intern_locked(0, FRAME_TRUNCATED);
   site_table[SITE_SIGNAL_MAP].kind = HT_KIND_MMAP;
 }
 
@@ -53,7 +52,9 @@ bool site_init(void) {
   return true;
 }
 
-struct lock *site_lock(void) { return &sites_lock; }
+struct lock *site_lock(void) {
+  return &sites_lock;
+}
 
 // The lookup compares all 64 bits of a hash: 32 in the slot's tag, 32 in the site itself.
 static uint64_t slot_of(uint64_t hash, uint32_t id) { return hash >> 32 << 32 | id; }

@@ -22,14 +22,14 @@ struct site {
 _Static_assert(sizeof(struct site) == 64, "a site is one cache line");
 
 #define LIVE_MAP_SITE_BITS 26 // what an entry of the live map has room for
-#define SITE_SIGNAL 1u     // site of records made for a signal handler inside a hook: no stack
-#define SITE_SIGNAL_MAP 2u // the same for mappings
-#define SITE_OVERFLOW 3u   // site of everything once the table is full
+#define SITE_SIGNAL 1u        // site of records made for a signal handler inside a hook: no stack
+#define SITE_SIGNAL_MAP 2u    // the same for mappings
+#define SITE_OVERFLOW 3u      // site of everything once the table is full
 #define SITE_FIRST 4u
 
 extern struct site *site_table;
-extern uint32_t site_count;    // ids in use: [SITE_FIRST, site_count)
-extern uint32_t site_inherited;// ids below are the parent's (fork): their blocks are roots, not ours
+extern uint32_t site_count;     // ids in use: [SITE_FIRST, site_count)
+extern uint32_t site_inherited; // ids below are the parent's (fork): their blocks are roots, not ours
 
 bool site_init(void);
 // Finds or makes the site of a stack hash. `before` is the calling thread's last site: programs repeat themselves,

@@ -46,9 +46,13 @@ HT_NOINLINE void stack_check(const struct stack_memo *memo, struct hook_frame fr
   if (their_rest > stack_depth && my_count == stack_depth) their_rest = stack_depth;
   while (at < my_count && at < their_rest && mine[at] == (uintptr_t)theirs[skip + (int)at]) at++;
   count(&stack_check_counts.stacks);
-  if (at == my_count && at == their_rest) count(&stack_check_counts.equal);
-  else if (at == their_rest) count(&stack_check_counts.longer);
-  else if (at == my_count) count(&stack_check_counts.shorter);
-  else count(&stack_check_counts.different);
+  if (at == my_count && at == their_rest)
+    count(&stack_check_counts.equal);
+  else if (at == their_rest)
+    count(&stack_check_counts.longer);
+  else if (at == my_count)
+    count(&stack_check_counts.shorter);
+  else
+    count(&stack_check_counts.different);
   lock_drop(&check_lock);
 }

@@ -122,8 +122,7 @@ static enum walk_result step_rule(struct stack_memo *memo, struct walk *walk, ui
   }
   if (!rule.signal_frame && cfa <= rsp) return WALK_END; // stacks grow down: anything else is a broken rule
   uintptr_t slot = base_of(rule.return_base, cfa, rsp, rbp) + (uintptr_t)(intptr_t)rule.return_offset;
-  uintptr_t rbp_slot =
-      rule.rbp_base ? base_of(rule.rbp_base, cfa, rsp, rbp) + (uintptr_t)(intptr_t)rule.rbp_offset : 0;
+  uintptr_t rbp_slot = rule.rbp_base ? base_of(rule.rbp_base, cfa, rsp, rbp) + (uintptr_t)(intptr_t)rule.rbp_offset : 0;
   if (!memo_readable(memo, slot) || (rbp_slot && !memo_readable(memo, rbp_slot))) return WALK_END;
   if (rbp_slot) walk->rbp = *(uintptr_t *)rbp_slot;
   bool general = rule.signal_frame || cfa_slot || slot != cfa - 8 || slot - rbp_slot > 0x7fffffff;
@@ -141,10 +140,15 @@ static HT_NOINLINE enum walk_result step_slow(struct stack_memo *memo, struct wa
   walk->uses_rbp = 0;
   switch (rule.kind) {
   case CFI_PLAIN:
-  case CFI_GENERAL: return step_rule(memo, walk, rsp, rule);
-  case CFI_NO_INFO: return step_guess(memo, walk, rsp);
-  case CFI_END: return WALK_END;
-  default: walk->uses_rbp = 1; return WALK_UNKNOWN;
+  case CFI_GENERAL:
+    return step_rule(memo, walk, rsp, rule);
+  case CFI_NO_INFO:
+    return step_guess(memo, walk, rsp);
+  case CFI_END:
+    return WALK_END;
+  default:
+    walk->uses_rbp = 1;
+    return WALK_UNKNOWN;
   }
 }
 
@@ -211,16 +215,21 @@ static int64_t first_changed(const struct stack_memo *memo, int64_t met, int64_t
 }
 
 static void walked_push(struct stack_memo *memo, uint32_t *count, const struct walk *walk) {
-  memo->arrays->walked[*count] = (struct memo_walked){walk->slot, walk->value, walk->rbp, walk->rbp_distance,
-                                                      walk->uses_rbp, walk->odd};
+  memo->arrays->walked[*count] =
+      (struct memo_walked){walk->slot, walk->value, walk->rbp, walk->rbp_distance, walk->uses_rbp, walk->odd};
   if (walk->odd & MEMO_GENERAL) memo->arrays->walked_odds[*count] = walk->general;
   ++*count;
 }
 
 static void walk_to_recorded(const struct stack_memo *memo, uint32_t frame, uintptr_t rbp, struct walk *walk) {
   const struct memo_info *info = &memo->arrays->infos[frame];
-  *walk = (struct walk){memo->frames[frame].slot, memo->frames[frame].value, rbp, info->rbp_distance, info->odd,
-                        info->uses_rbp, {0, 0, 0}};
+  *walk = (struct walk){memo->frames[frame].slot,
+                        memo->frames[frame].value,
+                        rbp,
+                        info->rbp_distance,
+                        info->odd,
+                        info->uses_rbp,
+                        {0, 0, 0}};
   if (info->odd & MEMO_GENERAL) walk->general = memo->arrays->odds[frame];
 }
 
@@ -370,8 +379,10 @@ static node_id memo_node(void *context) {
   uint32_t at = memo->count, node;
   struct memo_info *infos = memo->arrays->infos;
   while (at > 0 && !infos[at - 1].node) at--;
-  if (at > 0) node = infos[at - 1].node;
-  else node = memo->complete ? 0 : node_intern_locked(0, FRAME_TRUNCATED);
+  if (at > 0)
+    node = infos[at - 1].node;
+  else
+    node = memo->complete ? 0 : node_intern_locked(0, FRAME_TRUNCATED);
   for (; at < memo->count; at++) {
     if (memo->frames[at].value >= 4096) // a null return address ends a stack, it is no frame
       node = node_intern_locked(node, frame_native_locked(memo->frames[at].value, infos[at].odd & MEMO_INTERRUPTED));

@@ -66,18 +66,18 @@ struct stack_memo {
   uint32_t count, window_start, top_checks, window_checks;
   uint32_t version, generation; // of the modules (modules.h)
   uint8_t top_rbp_matters;
-  bool complete;       // [0] is the outermost frame there is
-  bool foreign;        // the record has frames outside the thread's own stack
-  bool seen_foreign;   // during this walk
+  bool complete;     // [0] is the outermost frame there is
+  bool foreign;      // the record has frames outside the thread's own stack
+  bool seen_foreign; // during this walk
   uint64_t site_keys[2];
-  site_id sites[2];    // of site_keys: the last heap and the last other stack
+  site_id sites[2]; // of site_keys: the last heap and the last other stack
   struct memo_slot *frames;
   struct memo_arrays *arrays;
   uintptr_t stack_low, stack_high;     // the thread's own stack, [low, high); 0, 0: unknown
   uintptr_t foreign_low, foreign_high; // pages of another stack found readable
 };
 
-extern uint32_t stack_depth; // frames kept
+extern uint32_t stack_depth;         // frames kept
 extern uint64_t stack_unknown_rules; // walks that ended early since a rule could not be expressed
 
 void stack_memo_init(uint32_t depth);

@@ -146,8 +146,10 @@ uint32_t frame_native_locked(uintptr_t return_address, bool exact) {
   if (recent->pc == pc && recent->generation == module_generation) return recent->frame;
   uint32_t module = module_of(pc);
   struct frame frame = {.kind = HT_FRAME_NATIVE, .module = module, .value = pc};
-  if (module == UINT32_MAX) frame.kind = HT_FRAME_JIT;
-  else frame.value = pc - module_table[module].bias;
+  if (module == UINT32_MAX)
+    frame.kind = HT_FRAME_JIT;
+  else
+    frame.value = pc - module_table[module].bias;
   *recent = (struct recent_frame){pc, module_generation, frame_intern_locked(&frame)};
   return recent->frame;
 }

@@ -9,7 +9,7 @@
 struct frame {
   uint32_t kind;   // enum ht_frame_kind
   uint32_t module; // index in the module table; UINT32_MAX: none. Python: string id of the function
-  uint64_t value;  // address in the ELF file (run-time address without a module). Python: string id of file << 32 | line
+  uint64_t value; // address in the ELF file (run-time address without a module). Python: string id of file << 32 | line
 };
 struct node {
   uint32_t parent, frame;

@@ -29,8 +29,8 @@ static struct lock own_lock = LOCK_INIT(LOCK_RANK_SYS); // guards the chain abov
 static size_t own_bytes;
 
 static void *map_raw(size_t bytes) {
-  long result = sys_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  long result =
+      sys_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
@@ -89,7 +89,9 @@ bool sys_own_contains(uintptr_t address) {
 
 size_t sys_own_bytes(void) { return own_bytes; }
 
-struct lock *sys_lock(void) { return &own_lock; }
+struct lock *sys_lock(void) {
+  return &own_lock;
+}
 
 size_t sys_address_space_share(void) {
   struct rlimit limit;

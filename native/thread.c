@@ -16,8 +16,8 @@ static __thread bool entering __attribute__((tls_model("initial-exec"))); // a s
 uint64_t thread_unseen_calls;
 
 static bool recording;
-static struct thread *threads;                                   // all structs ever made
-static struct lock threads_lock = LOCK_INIT(LOCK_RANK_THREADS);  // guards the list's head and every `state`
+static struct thread *threads;                                  // all structs ever made
+static struct lock threads_lock = LOCK_INIT(LOCK_RANK_THREADS); // guards the list's head and every `state`
 
 // Named in <libc-symbols.h> of glibc, exported for the garbage collectors of the world: where the main thread's
 // stack began.
@@ -141,17 +141,28 @@ struct lock *hook_thread_lock(void);
 
 static struct lock *lock_by_rank(int rank) {
   switch (rank) {
-  case LOCK_RANK_STARTS: return hook_thread_lock();
-  case LOCK_RANK_SAMPLE: return sampler_lock();
-  case LOCK_RANK_RANGES: return range_lock();
-  case LOCK_RANK_THREADS: return &threads_lock;
-  case LOCK_RANK_PEAK: return count_lock();
-  case LOCK_RANK_SITES: return site_lock();
-  case LOCK_RANK_RULES: return rules_lock_get();
-  case LOCK_RANK_MODULES: return module_lock();
-  case LOCK_RANK_BIG: return live_lock();
-  case LOCK_RANK_SYS: return sys_lock();
-  default: return NULL;
+  case LOCK_RANK_STARTS:
+    return hook_thread_lock();
+  case LOCK_RANK_SAMPLE:
+    return sampler_lock();
+  case LOCK_RANK_RANGES:
+    return range_lock();
+  case LOCK_RANK_THREADS:
+    return &threads_lock;
+  case LOCK_RANK_PEAK:
+    return count_lock();
+  case LOCK_RANK_SITES:
+    return site_lock();
+  case LOCK_RANK_RULES:
+    return rules_lock_get();
+  case LOCK_RANK_MODULES:
+    return module_lock();
+  case LOCK_RANK_BIG:
+    return live_lock();
+  case LOCK_RANK_SYS:
+    return sys_lock();
+  default:
+    return NULL;
   }
 }
 

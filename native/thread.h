@@ -20,7 +20,7 @@ struct deferred_call {
   size_t size_bytes;
   void (*call)(int argument); // DEFERRED_CALL: of heaptide's own handlers
   site_id site;
-  int argument; // protection of a mapping
+  int argument;      // protection of a mapping
   uint8_t operation; // enum deferred_operation
 };
 enum deferred_operation { DEFERRED_ALLOC, DEFERRED_FREE, DEFERRED_MAP, DEFERRED_UNMAP, DEFERRED_CALL };
@@ -28,19 +28,19 @@ enum deferred_operation { DEFERRED_ALLOC, DEFERRED_FREE, DEFERRED_MAP, DEFERRED_
 
 struct thread {
   // Written by the thread itself, read by others (peak, sampler, report).
-  uint8_t in_hook;      // inside heaptide: signal handlers then defer their records
-  uint8_t suspended;    // calls are passed through (heaptide's own; Python's allocator underneath its hooks)
-  uint8_t state;        // enum thread_state, LOCK_RANK_THREADS
+  uint8_t in_hook;   // inside heaptide: signal handlers then defer their records
+  uint8_t suspended; // calls are passed through (heaptide's own; Python's allocator underneath its hooks)
+  uint8_t state;     // enum thread_state, LOCK_RANK_THREADS
   uint8_t deferred_used;
   uint32_t tid;
-  uintptr_t last_block; // what its last allocation-family call returned; 0: none (temporaries)
+  uintptr_t last_block;                       // what its last allocation-family call returned; 0: none (temporaries)
   int64_t sample_budget, sample_budget_given; // bytes until the clock is looked at (sampler.h)
   uint64_t sample_tsc;                        // when it was looked at last
   struct stack_memo memo;
   struct count count;
-  char name[16];        // the kernel's, taken when the thread ends or a report is written
+  char name[16]; // the kernel's, taken when the thread ends or a report is written
   bool is_main;
-  struct thread *next;  // in the list of all structs, never unlinked
+  struct thread *next; // in the list of all structs, never unlinked
   struct deferred_call deferred[DEFERRED_MAX];
 };
 

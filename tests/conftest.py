@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 import heaptide_run
 import program_build
-import pytest
 
 TESTS = Path(__file__).resolve().parent
 PLANTED = TESTS / "planted"

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-import heaptide_run
 import pytest
+
+import heaptide_run
 from conftest import CASES
 from expectations import rows_at
 from heaptide_run import EVERY_ROW, beside, execute

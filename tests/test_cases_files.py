@@ -5,9 +5,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import heaptide_run
 import program_build
-import pytest
 from conftest import CASES
 from heaptide_run import execute, read_reports
 from test_cases_start import leaked

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import CASES
 from heaptide_run import beside
 from test_cases_start import leaked, sound_report

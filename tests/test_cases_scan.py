@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from heaptide_run import beside
 from test_cases_start import leaked, sound_report
 

@@ -3,9 +3,10 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import heaptide_run
 import program_build
-import pytest
 from conftest import CASES
 from expectations import rows_at
 from heaptide_run import EVERY_ROW, beside, execute

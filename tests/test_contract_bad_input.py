@@ -9,9 +9,10 @@ import subprocess
 import zlib
 from pathlib import Path
 
+import pytest
+
 import heaptide_run
 import program_build
-import pytest
 from conftest import PLANTED
 from heaptide_run import command, execute
 

@@ -8,9 +8,10 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 import heaptide_run
 import program_build
-import pytest
 from conftest import CASES, PLANTED
 from heaptide_run import command
 from report_schema import schema_problems, total_problems

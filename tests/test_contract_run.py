@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import heaptide_run
 import pytest
+
+import heaptide_run
 from heaptide_run import command, execute
 
 SIZE = r"[\d.]+ ([KMGT]i)?B"

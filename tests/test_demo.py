@@ -1,9 +1,10 @@
 """The demo program: the figures that the README shows."""
 
+import pytest
+
 import expectations
 import heaptide_run
 import program_build
-import pytest
 from report_schema import schema_problems, total_problems
 
 SOURCE = program_build.REPOSITORY / "examples" / "demo.c"

@@ -1,8 +1,9 @@
 """GROWTH's verdict on programs whose memory follows a known curve."""
 
+import pytest
+
 import expectations
 import heaptide_run
-import pytest
 from conftest import PLANTED
 
 SPAN_SECONDS = "1.5"

@@ -3,9 +3,10 @@ but for the differences that DIFFERENT names."""
 
 import dataclasses
 
+import pytest
+
 import expectations
 import heaptide_run
-import pytest
 from conftest import PLANTED
 from lsan_run import Totals, lsan_totals
 

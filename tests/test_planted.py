@@ -1,8 +1,9 @@
 """Every program of planted/ that states its expectation, bare and traced."""
 
+import pytest
+
 import expectations
 import heaptide_run
-import pytest
 from conftest import PLANTED
 from report_schema import schema_problems, total_problems
 

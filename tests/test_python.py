@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from expectations import tagged_lines
 from heaptide_run import EVERY_ROW, beside, execute
 from report_schema import schema_problems, total_problems

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from heaptide_run import EVERY_ROW, beside
 from report_schema import total_problems
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 import real_inputs
 from expectations import tagged_lines
 from heaptide_run import beside, execute

@@ -6,6 +6,7 @@ import struct
 import zlib
 
 import pytest
+
 from heaptide_run import command
 from report_files import Report, file_bytes, folder_of, make_report
 

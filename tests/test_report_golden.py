@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from heaptide_run import command
 from report_files import Report, demo_folder, folder_of
 from report_schema import schema_problems

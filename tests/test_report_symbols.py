@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+
 from heaptide_run import command
 from report_files import Report, folder_of
 

@@ -1,8 +1,9 @@
 """100 threads that allocate, resize and free each other's blocks, with signals and forks mixed in: the program counts
 its own calls and bytes, and the report has to hold exactly those; nothing may hang."""
 
-import heaptide_run
 import pytest
+
+import heaptide_run
 from conftest import PLANTED
 from expectations import rows_at, tagged_lines
 from report_schema import schema_problems, total_problems
