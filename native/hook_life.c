@@ -118,20 +118,33 @@ HT_EXPORT int __libc_start_main(main_function main, int argc, char **argv, void 
 
 // ---- fork
 
-static bool locks_taken;
+// From prepare to parent and child the forking thread holds all locks: its signal handlers must defer. A fork in a
+// signal handler inside a hook takes none, since this thread may hold some.
+static bool fork_in_hook;
 
 static void fork_prepare(void) {
   struct thread *thread = thread_self();
-  locks_taken = !thread || !thread->in_hook; // fork in a signal handler inside a hook: this thread may hold them
-  if (locks_taken) thread_locks_take();
+  fork_in_hook = thread && thread->in_hook;
+  if (fork_in_hook) return;
+  if (thread) ht_hook_begin(thread);
+  thread_locks_take();
+}
+
+static void fork_locks_drop(void) {
+  if (!fork_in_hook) thread_locks_drop();
+}
+
+static void fork_hook_end(void) {
+  if (!fork_in_hook && thread_tls) ht_hook_end(thread_tls);
 }
 
 static void fork_parent(void) {
-  if (locks_taken) thread_locks_drop();
+  fork_locks_drop();
+  fork_hook_end();
 }
 
 static void fork_child(void) {
-  if (locks_taken) thread_locks_drop();
+  fork_locks_drop();
   life_pid = sys_pid();
   forked = true;
   reported = false;
@@ -146,6 +159,7 @@ static void fork_child(void) {
   sampler_fork_child();
   report_fork_child();
   report_flags_add(HT_PROCESS_FORKED);
+  fork_hook_end();
 }
 
 // ---- exec

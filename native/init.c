@@ -72,5 +72,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
   hook_thread_init();
   hook_life_init(&session);
   module_refresh();
+  if (real_malloc_passes_by())
+    report_note_add("the program brings its own malloc: blocks from it are not seen, only mappings are");
   thread_recording_set(true);
 }

@@ -4,7 +4,7 @@
 #include "sys.h"
 
 uint32_t *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only where blocks are
-uint32_t live_leaf_order[LIVE_LEAVES];
+uint32_t live_leaf_order[LIVE_LEAVES_LISTED];
 uint32_t live_leaf_count;
 size_t (*live_usable_call)(void *block);
 bool live_usable_glibc;
@@ -20,7 +20,8 @@ uint32_t *live_leaf_make(uintptr_t address) {
   uint32_t *leaf = sys_map(LIVE_LEAF_ENTRIES * sizeof *leaf), *expected = NULL;
   if (!leaf) return *slot;
   if (__atomic_compare_exchange_n(slot, &expected, leaf, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    live_leaf_order[__atomic_fetch_add(&live_leaf_count, 1, __ATOMIC_ACQ_REL)] = (uint32_t)(slot - live_leaves);
+    uint32_t place = __atomic_fetch_add(&live_leaf_count, 1, __ATOMIC_ACQ_REL);
+    if (place < LIVE_LEAVES_LISTED) live_leaf_order[place] = (uint32_t)(slot - live_leaves);
     return leaf;
   }
   sys_unmap(leaf, LIVE_LEAF_ENTRIES * sizeof *leaf);

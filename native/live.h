@@ -22,7 +22,8 @@
 extern uint32_t *live_leaves[LIVE_LEAVES];
 // The numbers of the leaves that exist, as they came; the scan sorts them. (A leaf's number may still be missing, 0,
 // while no block is in it.)
-extern uint32_t live_leaf_order[LIVE_LEAVES];
+#define LIVE_LEAVES_LISTED (1u << 17) // 4 TiB of heap; blocks beyond it are counted, but not scanned
+extern uint32_t live_leaf_order[LIVE_LEAVES_LISTED];
 extern uint32_t live_leaf_count;
 // Bytes a block can be written to: the allocator's own malloc_usable_size.
 extern size_t (*live_usable_call)(void *block);

@@ -27,7 +27,8 @@ struct leaf_scan {
   uint32_t previous;                  // the next leaf below that has blocks; NONE: this is the lowest
 };
 
-static struct leaf_scan *scans[LIVE_LEAVES];
+static struct leaf_scan **scans; // by leaf, LIVE_LEAVES of them, during a scan
+#define SCANS_BYTES (LIVE_LEAVES * sizeof *scans)
 
 static uintptr_t leaf_start(size_t leaf) { return (uintptr_t)leaf << LIVE_LEAF_SHIFT; }
 static size_t leaf_of(uintptr_t address) { return (address >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1); }
@@ -77,6 +78,8 @@ static bool leaf_scan_map(uint32_t leaf) {
 
 bool live_scan_begin(void) {
   uint32_t previous = NONE;
+  if (live_leaf_count > LIVE_LEAVES_LISTED) live_leaf_count = LIVE_LEAVES_LISTED;
+  if (!(scans = sys_map(SCANS_BYTES))) return false;
   leaves_sort();
   for (uint32_t i = 0; i < live_leaf_count; i++) {
     uint32_t leaf = live_leaf_order[i];
@@ -89,11 +92,12 @@ bool live_scan_begin(void) {
 }
 
 void live_scan_end(void) {
-  for (uint32_t i = 0; i < live_leaf_count; i++) {
+  for (uint32_t i = 0; scans && i < live_leaf_count; i++) {
     uint32_t leaf = live_leaf_order[i];
     if (scans[leaf]) sys_unmap(scans[leaf], sizeof *scans[leaf]);
-    scans[leaf] = NULL;
   }
+  if (scans) sys_unmap(scans, SCANS_BYTES);
+  scans = NULL;
 }
 
 void live_bounds(uintptr_t *low, uintptr_t *high) {

@@ -43,17 +43,34 @@ struct lock *module_lock(void) {
   return &modules_lock;
 }
 
-static char *path_copy_locked(const char *path) {
-  size_t bytes = strlen(path) + 1;
+static char *bump_locked(size_t bytes) {
   if ((size_t)(path_end - path_next) < bytes) {
     size_t chunk = bytes > 65536 ? bytes : 65536;
     path_next = sys_map(chunk);
-    if (!path_next) return path_end = NULL, (char *)"";
-    path_end = path_next + chunk;
+    path_end = path_next ? path_next + chunk : NULL;
+    if (!path_next) return NULL;
   }
-  char *copy = memcpy(path_next, path, bytes);
+  char *memory = path_next;
   path_next += bytes;
-  return copy;
+  return memory;
+}
+
+// A library opened by a relative path is found again from anywhere: the working folder goes in front.
+static void path_set_locked(struct module *module, const char *given) {
+  size_t bytes = strlen(given) + 1;
+  char folder[512]; // in a longer one the path stays relative
+  long folder_bytes = 0;
+  if (*given && *given != '/') folder_bytes = sys_call3(SYS_getcwd, (long)folder, sizeof folder, 0);
+  if (folder_bytes < 0 || folder[0] != '/') folder_bytes = 0;
+  char *path = bump_locked((size_t)folder_bytes + bytes);
+  module->path = path ? path : (char *)"";
+  module->given = module->path;
+  if (!path) return;
+  if (folder_bytes) {
+    memcpy(path, folder, (size_t)folder_bytes);
+    path[folder_bytes - 1] = '/'; // in place of the NUL
+  }
+  module->given = memcpy(path + folder_bytes, given, bytes);
 }
 
 // ---- what a loaded module says about itself
@@ -97,7 +114,7 @@ static uint32_t path_flags(const char *path) {
 // ---- the table
 
 static bool same_module(const struct module *a, const struct module *b) {
-  return a->start == b->start && a->end == b->end && a->bias == b->bias && strcmp(a->path, b->path) == 0 &&
+  return a->start == b->start && a->end == b->end && a->bias == b->bias && strcmp(a->given, b->given) == 0 &&
          a->build_id_bytes == b->build_id_bytes && memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
 }
 
@@ -140,7 +157,7 @@ static uint32_t module_note_locked(const struct module *found) {
   if (module_count == MODULES_MAX) return UINT32_MAX;
   struct module *module = &module_table[module_count];
   *module = *found;
-  module->path = path_copy_locked(found->path);
+  path_set_locked(module, found->given);
   module->current = true;
   module_count++;
   if (replaced) module_replaced_locked();
@@ -150,7 +167,7 @@ static uint32_t module_note_locked(const struct module *found) {
 
 static struct module module_describe(uintptr_t start, uintptr_t end, uintptr_t bias, const char *path,
                                      const void *eh_frame_hdr) {
-  struct module module = {.start = start, .end = end, .bias = bias, .path = (char *)path, .eh_frame_hdr = eh_frame_hdr};
+  struct module module = {.start = start, .end = end, .bias = bias, .given = path, .eh_frame_hdr = eh_frame_hdr};
   if (!*path) module.flags |= HT_MODULE_MAIN; // the loader names the executable ""
   module.flags |= path_flags(path);
   build_id_find(&module);
@@ -174,7 +191,7 @@ static uint32_t sorted_find(uintptr_t pc) {
 static bool still_there(const struct module *known, const struct found_object *object) {
   return known->loader_entry == object->link_map && known->start == (uintptr_t)object->map_start &&
          known->end == (uintptr_t)object->map_end && known->eh_frame_hdr == object->eh_frame &&
-         strcmp(known->path, object->link_map->l_name) == 0;
+         strcmp(known->given, object->link_map->l_name) == 0;
 }
 
 bool module_forget_gone(void) {

@@ -24,6 +24,13 @@ static void allocator_find(void) {
   }
 }
 
+bool real_malloc_passes_by(void) {
+  Dl_info winner, own;
+  void *malloc_seen = dlsym(RTLD_DEFAULT, "malloc");
+  return malloc_seen && dladdr(malloc_seen, &winner) && dladdr((void *)real_resolve, &own) &&
+         winner.dli_fbase != own.dli_fbase;
+}
+
 bool real_malloc_is_libc(void) { return allocator_is_libc; }
 
 // Runs before any second thread is there. What dlsym itself allocates comes back here and is served by what is

@@ -67,6 +67,8 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 // allocates is served.
 void real_resolve(void);
 
+// Another malloc than heaptide's wins in this process (the executable brings its own): no heap block is seen.
+bool real_malloc_passes_by(void);
 // True when the program's allocator is the C library's own.
 bool real_malloc_is_libc(void);
 // [start, end) of the module that the program's malloc comes from.

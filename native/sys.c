@@ -96,7 +96,7 @@ struct lock *sys_lock(void) {
 size_t sys_address_space_share(void) {
   struct rlimit limit;
   if (sys_call4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) < 0 || limit.rlim_cur == RLIM_INFINITY) return 1ul << 40;
-  return limit.rlim_cur / 16;
+  return limit.rlim_cur / 64;
 }
 
 // ---- process and time

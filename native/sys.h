@@ -36,7 +36,7 @@ struct lock *sys_lock(void);
 // Bytes of own memory that are mapped (not all of them touched).
 size_t sys_own_bytes(void);
 
-// Bytes of address space that one table may reserve: a sixteenth of RLIMIT_AS, or plenty without a limit.
+// Bytes of address space that one table may reserve: a 64th of RLIMIT_AS, or plenty without a limit.
 size_t sys_address_space_share(void);
 
 int sys_pid(void); // the kernel's answer, never a remembered one
