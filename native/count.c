@@ -87,6 +87,7 @@ static void add_up_locked(void) {
     if (have_membarrier) sys_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
   }
   thread_each(sum_all, sums);
+  if (!sums[GAUGE_COUNT]) return; // nobody has allocated yet
   uint64_t now = __rdtsc();
   for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
     struct gauge *peak = &gauge_table[gauge];
