@@ -34,15 +34,17 @@ void stack_wishes_free(struct stack_wishes *wishes) {
 
 // ---- frames kept once
 
-// What makes two frames the same: two calls on one line are one frame, two places without any name are two.
+// What makes two frames the same: the same place in the source, to the column; without any name, the same address.
 static bool frames_equal(const struct shown_frame *one, const struct shown_frame *other) {
   return one->language == other->language && one->function == other->function && one->file == other->file &&
-         one->line == other->line && one->module == other->module && (one->function || one->offset == other->offset);
+         one->line == other->line && one->column == other->column && one->module == other->module &&
+         (one->function || one->offset == other->offset);
 }
 
 static uint64_t frame_hash(const struct shown_frame *frame) {
-  const uint64_t parts[] = {frame->language, (uintptr_t)frame->function, (uintptr_t)frame->file,
-                            frame->line,     (uintptr_t)frame->module,   frame->function ? 0 : frame->offset};
+  const uint64_t parts[] = {frame->language,          (uintptr_t)frame->function,
+                            (uintptr_t)frame->file,   (uint64_t)frame->line << 32 | frame->column,
+                            (uintptr_t)frame->module, frame->function ? 0 : frame->offset};
   return hash_bytes(HASH_START, parts, sizeof parts);
 }
 

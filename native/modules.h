@@ -10,8 +10,8 @@ struct module {
   uintptr_t bias; // run-time address - address in the file
   const void *eh_frame_hdr;
   const void *loader_entry; // the loader's link_map, for a quick look whether it is still the same
-  char *path;        // own copy, absolute
-  const char *given; // the part of it that the loader was given
+  char *path;               // own copy, absolute
+  const char *given;        // the part of it that the loader was given
   uint8_t build_id[32];
   uint32_t build_id_bytes;
   uint32_t flags; // HT_MODULE_* (UNLOADED is set by module_mark_unloaded)
