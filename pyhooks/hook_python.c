@@ -192,8 +192,12 @@ static void hook_free(void *context, void *block) {
 // Runs inside a hook of native's.
 static uint32_t native_frame(void) {
   if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
-  void *state = hook_python_ended || interpreter_phase == INTERPRETER_PREPARING ? NULL : python_thread_state();
-  if (!state) return 0;
+  if (hook_python_ended || interpreter_phase == INTERPRETER_PREPARING) return 0;
+  void *state = python_thread_state();
+  if (!state) { // extensions let go of the GIL around large allocations
+    state = python.PyGILState_GetThisThreadState();
+    return state ? line_frame_without_gil(running_frame_read(state)) : 0;
+  }
   if (unlikely(table_lock_needed)) lock_take(&table_lock);
   line_id line = line_running(state);
   uint32_t frame = line.value && line_table[line.value].code ? line_table[line.value].frame : 0;

@@ -47,10 +47,11 @@ static site_id site_of_frame(uint32_t frame) {
   return site_find(hash ^ hash >> 29, HT_KIND_PYTHON, (site_id){0}, node_of_frame, &frame);
 }
 
+// The lock serves the names' buffers as well.
 static uint32_t frame_of(const void *code, uint32_t number) {
   struct python_names names;
-  python_names_read(code, &names);
   lock_take(site_lock());
+  python_names_read(code, &names);
   struct frame frame = {
       .kind = HT_FRAME_PYTHON,
       .module = string_intern_locked(names.function, names.function_bytes),
@@ -84,6 +85,10 @@ line_id line_of_other(struct running_frame running) {
   if (!running.code) return line_of(running);
   uint32_t number = (uint32_t)running_frame_line(running), frame = frame_of(running.code, number);
   return line_find((uintptr_t)frame << 1 | LINE_OF_OTHER, number, frame);
+}
+
+uint32_t line_frame_without_gil(struct running_frame running) {
+  return running.code ? frame_of(running.code, (uint32_t)running_frame_line(running)) : 0;
 }
 
 static void lines_forget(void) {

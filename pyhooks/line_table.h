@@ -27,6 +27,10 @@ line_id line_of(struct running_frame frame);
 // The same for a subinterpreter's code: that goes when the interpreter does, so nothing is remembered by its address.
 line_id line_of_other(struct running_frame frame);
 
+// The frame (stack table) that `frame` of the calling thread is at; 0: no Python code. For a thread that has let go of
+// the GIL inside a call from Python: its frame and code stand still meanwhile, and the table is not touched.
+uint32_t line_frame_without_gil(struct running_frame frame);
+
 // Gives back the code objects that the table keeps alive, so that no other can take the address of one that is known.
 // The lines stay for who has their ids; what is looked up later makes new ones. The caller holds the GIL, is not in a
 // hook, and its frees are recorded: code objects that nobody else wants go here.

@@ -5,7 +5,7 @@
 // Allocations while no Python code runs: the interpreter starting up or working for C code.
 static const char no_code[] = "[no Python code]";
 
-// Guarded by the GIL: too large for the stack of a thread that may have 16 KiB.
+// Guarded by site_lock: too large for the stack of a thread that may have 16 KiB.
 static char file_text[PYTHON_NAME_BYTES], function_text[PYTHON_NAME_BYTES];
 
 // One character as UTF-8; returns its bytes. A surrogate escape (U+DC80 to U+DCFF) is the raw byte of a name that

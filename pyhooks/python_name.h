@@ -11,7 +11,7 @@ struct python_names {
   size_t file_bytes, function_bytes;
 };
 
-// `code` NULL: the names of what runs without any Python code. The caller holds the GIL.
+// `code` NULL: the names of what runs without any Python code. The caller holds site_lock.
 void python_names_read(const void *code, struct python_names *names);
 
 #endif
