@@ -102,10 +102,7 @@ static void add_up_locked(void) {
   thread_each(bounds_set, room);
 }
 
-// Leave to add up: always with one thread, where it costs nothing.
-static bool leave_to_add_up(void) {
-  return !count_many_threads || spent_tsc < BURST_TSC + (__rdtsc() - start_tsc) / 64;
-}
+static bool leave_to_add_up(void) { return spent_tsc < BURST_TSC + (__rdtsc() - start_tsc) / 64; }
 
 static bool room_take(struct count *count, int index) {
   struct gauge *gauge = &gauge_table[index];
@@ -147,13 +144,36 @@ static bool room_find_locked(struct count *count, int kind) {
   return !rose && !would_rise(count, kind) && !would_rise(count, GAUGE_ALL);
 }
 
+// ---- the same with one thread, many times a second in a program that grows: its share is the sum, and nobody else
+// looks at the gauges
+
+static void commit_alone(struct count *count) {
+  gauges_rising = 0;
+  for (int index = 0; index < GAUGE_COUNT; index++) {
+    struct gauge_share *share = &count->shares[index];
+    struct gauge *gauge = &gauge_table[index];
+    if (share->live_bytes > gauge->peak_bytes) {
+      gauge->peak_bytes = share->live_bytes;
+      if (index == GAUGE_ALL) gauge->peak_tsc = __rdtsc(), count_epoch++;
+    }
+    share->bound_bytes = gauge->bounds_bytes = gauge->peak_bytes;
+  }
+}
+
 HT_NOINLINE void gauges_over_bound(struct count *count, int kind) {
+  if (likely(!count_many_threads)) {
+    share_rise(count, kind);
+    share_rise(count, GAUGE_ALL);
+    gauges_rising = 1;
+    return;
+  }
   lock_take(&peak_lock);
-  if (gauges_rising || !count_many_threads || !room_find_locked(count, kind)) rise_locked(count, kind);
+  if (gauges_rising || !room_find_locked(count, kind)) rise_locked(count, kind);
   lock_drop(&peak_lock);
 }
 
-HT_NOINLINE void gauges_commit(void) {
+HT_NOINLINE void gauges_commit(struct count *count) {
+  if (likely(!count_many_threads)) return commit_alone(count);
   if (!leave_to_add_up()) {
     count_skipped_commits++; // racy, and only ever asked whether it is 0
     return;
@@ -162,7 +182,7 @@ HT_NOINLINE void gauges_commit(void) {
   uint64_t before = __rdtsc();
   __atomic_store_n(&gauges_rising, 0, __ATOMIC_RELAXED);
   add_up_locked();
-  if (count_many_threads) spent_tsc += __rdtsc() - before;
+  spent_tsc += __rdtsc() - before;
   lock_drop(&peak_lock);
 }
 

@@ -67,7 +67,7 @@ extern bool count_many_threads; // per-thread deltas are in use; thread.c sets i
 
 void count_init(void);
 void gauges_over_bound(struct count *count, int kind);
-void gauges_commit(void);
+void gauges_commit(struct count *count);
 void count_entry_evict(struct count_entry *entry, uint32_t site);
 
 HT_INLINE int size_class(size_t size_bytes) { return size_bytes <= 8 ? 0 : 61 - __builtin_clzll(size_bytes - 1); }
@@ -82,7 +82,7 @@ HT_INLINE void gauges_add(struct count *count, int kind, size_t size_bytes) {
 }
 
 HT_INLINE void gauges_subtract(struct count *count, int kind, size_t size_bytes) {
-  if (unlikely(__atomic_load_n(&gauges_rising, __ATOMIC_RELAXED))) gauges_commit();
+  if (unlikely(__atomic_load_n(&gauges_rising, __ATOMIC_RELAXED))) gauges_commit(count);
   count->shares[kind].live_bytes -= (int64_t)size_bytes;
   count->shares[GAUGE_ALL].live_bytes -= (int64_t)size_bytes;
 }

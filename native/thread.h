@@ -45,10 +45,11 @@ struct thread {
 };
 
 // True while a hook must not record: heaptide is at work in this thread already.
+// Two loads: one of both bytes would have to wait until the last store to either has left the store buffer.
 HT_INLINE bool thread_busy(const struct thread *thread) {
-  uint16_t both; // in_hook and suspended in one load
-  __builtin_memcpy(&both, thread, sizeof both);
-  return both != 0;
+  uint8_t in_hook = *(const volatile uint8_t *)&thread->in_hook;
+  uint8_t suspended = *(const volatile uint8_t *)&thread->suspended;
+  return in_hook | suspended;
 }
 
 extern __thread struct thread *thread_tls __attribute__((tls_model("initial-exec")));
