@@ -58,6 +58,12 @@ static void at_quick_exit_(void *unused) {
   report_final(HT_REASON__EXIT, 0, &here);
 }
 
+// Of sanitizers (sanitizer/common_interface_defs.h): what they call before they end a process that leaks or errs, by a
+// bare system call.
+extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
+
+static void at_sanitizer_death(void) { at_exit(NULL); }
+
 HT_EXPORT void exit(int status) {
   real_ready();
   origin_take(&exit_origin, (uintptr_t)__builtin_frame_address(0));
@@ -225,6 +231,7 @@ void hook_life_init(const struct session *of) {
   // Without a DSO handle: the handler is not run when this library's own destructors are, but last of all.
   __cxa_atexit(at_exit, NULL, NULL);
   __cxa_at_quick_exit(at_quick_exit_, NULL);
+  if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(at_sanitizer_death);
   pthread_atfork(fork_prepare, fork_parent, fork_child);
   hook_signal_init(on_deadly_signal);
 }

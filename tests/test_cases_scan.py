@@ -1,5 +1,6 @@
 """Cases D: the leak scan."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,21 @@ def test_55_residue_is_not_hidden_for_good(case, out):
     shown = run.report("--no-builtin-suppressions")
     assert not [row for row in shown["leaks"] if row["suppressed"]]
     assert len(shown["leaks"]) >= len(suppressed)
+
+
+def clang_runtime(name):
+    done = subprocess.run(["clang-14", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return Path(done.stdout.strip()).parent
+
+
+@pytest.mark.parametrize("options", ["detect_leaks=0", "detect_leaks=1"])
+@pytest.mark.parametrize("family", ["gcc", "clang"])
+def test_shared_address_sanitizer(family, options, case, out):
+    """Its shadow is a mapping of 16 TB; where it finds leaks itself it ends the process without exit."""
+    flags = ["-fsanitize=address"]
+    if family == "clang":
+        folder = clang_runtime("libclang_rt.asan-x86_64.so")
+        flags += ["-shared-libsan", f"-Wl,-rpath,{folder}"]
+    program = case("asan.c", family=family, flags=tuple(flags))
+    run = beside([program], out=out, env={"ASAN_OPTIONS": options})
+    assert leaked(run.report()) == {("asan.c", 7): (1000, 10)}

@@ -1,11 +1,17 @@
 // sources: native/guard.c native/resident.c native/spans.c native/maps.c native/sys.c native/sys_signal.c native/lock.c
 // What the scan reads memory with: spans, the memory map, resident pages, reads that fault.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "../../native/guard.h"
@@ -106,6 +112,44 @@ static void test_resident_pages(void) {
   munmap(memory, bytes);
 }
 
+static void test_a_reservation_of_terabytes(bool whole_kernel) {
+  size_t bytes = 16ul << 40;
+  char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT(memory != MAP_FAILED);
+  if (memory == MAP_FAILED) return;
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  uintptr_t start = (uintptr_t)memory, end = start + bytes, run_end, at = start;
+  enum { TOUCHED = 2000 }; // more than one look tells
+  for (size_t i = 0; i < TOUCHED; i++) memory[i * (3ul << 30)] = 1;
+  alarm(20);
+  resident_begin();
+  size_t found = 0;
+  for (; resident_next(&at, &run_end, end, false); at = run_end, found++)
+    EXPECT(at == start + found * (3ul << 30) && run_end == at + PAGE);
+  EXPECT(found == (whole_kernel ? TOUCHED : 0));
+  resident_end();
+  alarm(0);
+  munmap(memory, bytes);
+}
+
+static bool kernel_scans(void) {
+  struct utsname name;
+  int major = 0, minor = 0;
+  return uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 7));
+}
+
+// As on a kernel before 6.7.
+static void ioctl_refuse(void) {
+  struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 25), // ENOTTY
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
 static void test_pages_of_a_file_are_told_apart(void) {
   char path[] = "/tmp/scan_memory_test.XXXXXX";
   int fd = mkstemp(path);
@@ -162,6 +206,11 @@ int main(void) {
   test_maps_of_many_lines();
   test_resident_pages();
   test_pages_of_a_file_are_told_apart();
+  test_a_reservation_of_terabytes(kernel_scans());
   test_faults_end_the_read();
+  ioctl_refuse();
+  test_resident_pages();
+  test_pages_of_a_file_are_told_apart();
+  test_a_reservation_of_terabytes(false);
   return failures != 0;
 }
