@@ -169,13 +169,19 @@ static int ranked_compare(const void *left, const void *right) {
   return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static struct row_list list_make(const struct judgement *judgement, row_figure *figure, bool python) {
+// Which rows a list takes: leaks of Python lines stand in the list of Python's own.
+enum list_kinds { LIST_ALL, LIST_NATIVE, LIST_PYTHON };
+
+static bool list_takes(enum list_kinds kinds, const struct row *row) {
+  return kinds == LIST_ALL || (row->kind == HT_KIND_PYTHON) == (kinds == LIST_PYTHON);
+}
+
+static struct row_list list_make(const struct judgement *judgement, row_figure *figure, enum list_kinds kinds) {
   struct ranked *ranked = memory_get(judgement->row_count, sizeof *ranked);
   struct row_list list = {0};
   for (size_t i = 0; i < judgement->row_count; i++) {
     uint64_t value = figure(&judgement->rows[i]);
-    if (value && (judgement->rows[i].kind == HT_KIND_PYTHON) == python)
-      ranked[list.count++] = (struct ranked){value, (uint32_t)i};
+    if (value && list_takes(kinds, &judgement->rows[i])) ranked[list.count++] = (struct ranked){value, (uint32_t)i};
   }
   qsort(ranked, list.count, sizeof *ranked, ranked_compare);
   list.rows = memory_get(list.count, sizeof *list.rows);
@@ -212,7 +218,7 @@ static void python_add(struct judgement *judgement, uint32_t index) {
 }
 
 static void python_make(struct judgement *judgement) {
-  struct row_list list = list_make(judgement, python_figure, true);
+  struct row_list list = list_make(judgement, python_figure, LIST_PYTHON);
   judgement->python = memory_get(2 * list.count, sizeof *judgement->python);
   for (size_t i = 0; i < list.count; i++) python_add(judgement, list.rows[i]);
   for (size_t i = 0; i < judgement->python_count; i++) judgement->python_leaked_count += judgement->python[i].leaked;
@@ -356,10 +362,10 @@ struct judgement judgement_make(const struct report *report, const struct stacks
   rows_make(&judgement, &merging);
   holders_take(&merging, symbols, symbol_modules);
   leaks_judge(&judgement, rules);
-  judgement.leaks = list_make(&judgement, leak_figure, false);
-  judgement.peak = list_make(&judgement, peak_figure, false);
-  judgement.hotspots = list_make(&judgement, hotspot_figure, false);
-  judgement.temporaries = list_make(&judgement, temporary_figure, false);
+  judgement.leaks = list_make(&judgement, leak_figure, LIST_NATIVE);
+  judgement.peak = list_make(&judgement, peak_figure, LIST_ALL);
+  judgement.hotspots = list_make(&judgement, hotspot_figure, LIST_ALL);
+  judgement.temporaries = list_make(&judgement, temporary_figure, LIST_ALL);
   python_make(&judgement);
   totals_count(&judgement);
   notes_collect(&judgement, symbols, symbol_modules);
