@@ -60,7 +60,8 @@ static void path_set_locked(struct module *module, const char *given) {
   size_t bytes = strlen(given) + 1;
   char folder[512]; // in a longer one the path stays relative
   long folder_bytes = 0;
-  if (*given && *given != '/') folder_bytes = sys_call3(SYS_getcwd, (long)folder, sizeof folder, 0);
+  if (*given != '/' && strchr(given, '/')) // without any slash: the vDSO
+    folder_bytes = sys_call3(SYS_getcwd, (long)folder, sizeof folder, 0);
   if (folder_bytes < 0 || folder[0] != '/') folder_bytes = 0;
   char *path = bump_locked((size_t)folder_bytes + bytes);
   module->path = path ? path : (char *)"";

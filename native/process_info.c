@@ -45,9 +45,8 @@ static void argv_read(void) {
 
 // ---- executable
 
-// Without /proc: what the kernel was given to execute, from the working directory of that moment.
-static void exe_guess(char *path) {
-  const char *given = (const char *)getauxval(AT_EXECFN);
+// `given` as seen from the working directory of this moment.
+static void path_make_absolute(char *path, const char *given) {
   struct text text;
   text_start(&text, path, PATH_BYTES);
   if (!given) return;
@@ -60,11 +59,20 @@ static void exe_guess(char *path) {
   text_add(&text, given);
 }
 
+// A program started through the loader (`/lib64/ld-linux-x86-64.so.2 ./program`): the loader then makes the program's
+// name argv[0].
+static bool is_loader(const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-2", 4) == 0;
+}
+
 static void exe_read(void) {
   char *path = sys_map(PATH_BYTES);
   if (!path) return;
   long bytes = sys_call4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, PATH_BYTES - 1);
-  if (bytes <= 0) exe_guess(path);
+  // Without /proc: what the kernel was given to execute.
+  if (bytes <= 0) path_make_absolute(path, (const char *)getauxval(AT_EXECFN));
+  if (is_loader(path) && info.argc) memset(path, 0, PATH_BYTES), path_make_absolute(path, info.argv);
   info.exe = path;
 }
 

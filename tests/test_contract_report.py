@@ -127,7 +127,7 @@ def test_top_cuts_lists_but_not_leaks(tmp_path, planted):
     out = tmp_path / "out"
     heaptide_run.traced([planted("two_leaks.c")], out=out, options=["-q"])
     cut, whole = report_json(out, "--top", "1")[0], report_json(out, *heaptide_run.EVERY_ROW)[0]
-    assert len(cut["leaks"]) == len(whole["leaks"]) == 3
+    assert len(cut["leaks"]) == len(whole["leaks"]) > 1
     for section in ("peak", "hotspots"):
         assert len(cut[section]) == 1 < len(whole[section])
         assert cut[section][0] == whole[section][0]
