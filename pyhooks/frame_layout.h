@@ -23,6 +23,13 @@ struct frame_layout {
 };
 extern struct frame_layout frame_layout;
 
+// The same as constants: readers that are compiled for one of them look nothing up.
+#define LAYOUT(minor_, ...) static const struct frame_layout frame_layout_##minor_ = {minor_, __VA_ARGS__};
+#define NONE FRAME_LAYOUT_NONE
+#include "frame_layout.def"
+#undef NONE
+#undef LAYOUT
+
 // Fills frame_layout for `minor`; `runtime` is &_PyRuntime or NULL. False: this Python's layout is not known.
 bool frame_layout_set(int minor, const void *runtime);
 

@@ -1,7 +1,10 @@
 #include "hook_python.h"
 
+#include <string.h>
+
 #include "../native/live.h"
 #include "arenas.h"
+#include "detour.h"
 #include "interpreter_life.h"
 #include "object_count.h"
 #include "object_map.h"
@@ -18,6 +21,7 @@ static struct domain domains[INSTALLS_MAX][PYTHON_DOMAINS];
 static unsigned installs;
 
 bool hook_python_ended;
+uint32_t detours = DETOUR_START;
 
 // ---- what is below, with native's hooks passing through: malloc and mmap there serve the block that is recorded here
 
@@ -187,6 +191,81 @@ static void hook_free(void *context, void *block) {
   thread->suspended = 0;
 }
 
+// ---- the short way: small objects of the one interpreter, which runs Python code, while nothing is out of the ordinary.
+// What a hook above does then and no more; compiled for each layout of frames.
+
+// NULL: the long way.
+HT_INLINE struct thread *thread_ordinary(void) {
+  struct thread *thread = thread_tls;
+  return likely(thread && !thread_busy(thread) && !detour_needed()) ? thread : NULL;
+}
+
+static HT_NOINLINE void record_unusual(struct thread *thread, void *state, void *block, size_t size_bytes) {
+  record_small(thread, state, block, size_bytes);
+}
+
+HT_INLINE void *malloc_shortly(const struct frame_layout *layout, void *context, size_t bytes) {
+  const struct domain *domain = context;
+  struct thread *thread = thread_ordinary();
+  void *state = thread && bytes <= OBJECT_BYTES_MAX ? python.thread_state() : NULL;
+  if (unlikely(!state || python_interpreter_is_other(state))) return hook_malloc(context, bytes);
+  void *block = below_malloc(thread, domain, bytes);
+  if (unlikely(!block)) return NULL;
+  ht_hook_begin(thread);
+  const char *frame = frame_innermost(layout, state);
+  uint32_t pair = likely(frame != NULL) ? key_cached(frame_read(layout, frame), bytes) : 0;
+  if (likely(pair && object_map_put_quickly((uintptr_t)block, pair))) {
+    ht_called(thread, (uintptr_t)block, bytes);
+    pair_alloc(&thread->count, pair);
+  } else {
+    record_unusual(thread, state, block, bytes);
+  }
+  ht_hook_end(thread);
+  return block;
+}
+
+static void free_shortly(void *context, void *block) {
+  const struct domain *domain = context;
+  struct thread *thread = thread_ordinary();
+  if (unlikely(!thread || !block)) return hook_free(context, block);
+  ht_hook_begin(thread);
+  uint32_t pair = object_map_take((uintptr_t)block);
+  if (likely(pair)) {
+    pair_free(&thread->count, pair, thread->last_block == (uintptr_t)block);
+    ht_called(thread, 0, 0);
+  }
+  ht_hook_end(thread);
+  if (unlikely(!pair)) ht_free(thread, block);
+  thread->suspended = 1;
+  domain->below.free(domain->below.context, block);
+  thread->suspended = 0;
+}
+
+#define SHORT_WAY(name, layout)                                                                                        \
+  static void *malloc_##name(void *context, size_t bytes) { return malloc_shortly(layout, context, bytes); }
+SHORT_WAY(9, &frame_layout_9)
+SHORT_WAY(10, &frame_layout_10)
+SHORT_WAY(11, &frame_layout_11)
+SHORT_WAY(12, &frame_layout_12)
+SHORT_WAY(13, &frame_layout_13)
+SHORT_WAY(other, &frame_layout)
+
+static const struct {
+  const struct frame_layout *layout;
+  void *(*malloc)(void *context, size_t bytes);
+} short_ways[] = {{&frame_layout_9, malloc_9},
+                  {&frame_layout_10, malloc_10},
+                  {&frame_layout_11, malloc_11},
+                  {&frame_layout_12, malloc_12},
+                  {&frame_layout_13, malloc_13}};
+
+static struct python_allocator object_hooks(struct domain *mine) {
+  struct python_allocator hooks = {mine, malloc_other, hook_calloc, hook_realloc, free_shortly};
+  for (size_t i = 0; i < sizeof short_ways / sizeof *short_ways; i++)
+    if (memcmp(short_ways[i].layout, &frame_layout, sizeof frame_layout) == 0) hooks.malloc = short_ways[i].malloc;
+  return hooks;
+}
+
 // ---- native blocks of Python code
 
 // Runs inside a hook of native's.
@@ -210,13 +289,14 @@ static uint32_t native_frame(void) {
 static bool is_in(int domain) {
   struct python_allocator now;
   python.PyMem_GetAllocator(domain, &now);
-  return now.malloc == hook_malloc;
+  return now.realloc == hook_realloc;
 }
 
 static void put_in(struct domain *mine, int domain) {
   python.PyMem_GetAllocator(domain, &mine->below);
   mine->is_raw = domain == PYTHON_RAW;
   struct python_allocator hooks = {mine, hook_malloc, hook_calloc, hook_realloc, hook_free};
+  if (!mine->is_raw) hooks = object_hooks(mine);
   python.PyMem_SetAllocator(domain, &hooks);
 }
 
@@ -231,4 +311,7 @@ void hook_python_install(bool all) {
   ht_set_frame_source(native_frame);
 }
 
-void hook_python_end(void) { hook_python_ended = true; }
+void hook_python_end(void) {
+  hook_python_ended = true;
+  detour_set(DETOUR_END);
+}

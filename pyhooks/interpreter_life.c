@@ -1,11 +1,20 @@
 #include "interpreter_life.h"
 
 #include "../native/live.h"
+#include "detour.h"
 #include "hook_python.h"
 #include "python_report.h"
 #include "running_frame.h"
 
 enum interpreter_phase interpreter_phase = INTERPRETER_STARTING;
+
+static void phase_set(enum interpreter_phase phase) {
+  interpreter_phase = phase;
+  if (phase == INTERPRETER_UP)
+    detour_clear(DETOUR_START);
+  else
+    detour_set(DETOUR_START);
+}
 
 // PyMethodDef, Include/methodobject.h
 struct method {
@@ -94,9 +103,9 @@ static void prepare(void) {
 
 static int up_callback(void *unused) {
   (void)unused;
-  interpreter_phase = INTERPRETER_PREPARING;
+  phase_set(INTERPRETER_PREPARING);
   prepare();
-  interpreter_phase = INTERPRETER_UP;
+  phase_set(INTERPRETER_UP);
   return 0;
 }
 
@@ -104,6 +113,6 @@ void interpreter_look(void) {
   bool is_up = python.Py_IsInitialized();
   hook_python_install(is_up);
   if (!is_up) return;
-  interpreter_phase = INTERPRETER_UP;
-  if (python.Py_AddPendingCall(up_callback, NULL) != 0) interpreter_phase = INTERPRETER_STARTING; // no room: next time
+  phase_set(INTERPRETER_UP);
+  if (python.Py_AddPendingCall(up_callback, NULL) != 0) phase_set(INTERPRETER_STARTING); // no room: next time
 }

@@ -104,8 +104,7 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   uint32_t value = key_known(code_size, frame.offset);
   if (!value)
     value = size == KEY_LINE ? line_of_key(frame).value : key_make(code_size, frame.offset, line_of_key(frame));
-  uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
-  if (value) key_cache[at & (KEY_CACHE - 1)] = (struct key){code_size, frame.offset, value};
+  if (value) *key_cache_entry(frame, size) = (struct key){code_size, frame.offset, value};
   return value;
 }
 

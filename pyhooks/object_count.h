@@ -37,15 +37,24 @@ extern struct key key_cache[KEY_CACHE];
 // The value of the running frame's key for `size`; 0: no memory for a new one.
 uint32_t key_value_slowly(void *thread_state, uint64_t size);
 
+// Where in the cache a key belongs: neighbouring instructions and sizes go to different entries.
+HT_INLINE struct key *key_cache_entry(struct running_frame frame, uint64_t size) {
+  uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
+  return &key_cache[at & (KEY_CACHE - 1)];
+}
+
+// The value in the cache, 0: it is not there.
+HT_INLINE uint32_t key_cached(struct running_frame frame, uint64_t size) {
+  uint64_t code_size = (uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT;
+  const struct key *key = key_cache_entry(frame, size);
+  return likely(key->code_size == code_size && key->offset == frame.offset) ? key->value : 0;
+}
+
 HT_INLINE uint32_t key_value(void *thread_state, uint64_t size) {
   struct running_frame frame = {NULL, 0};
   if (likely(thread_state != NULL)) frame = running_frame_read(thread_state);
-  uint64_t code_size = (uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT;
-  // Neighbouring instructions and sizes go to different entries.
-  uint64_t at = (((uint64_t)(uintptr_t)frame.code + frame.offset) >> 1) + size * 65;
-  const struct key *key = &key_cache[at & (KEY_CACHE - 1)];
-  if (likely(key->code_size == code_size && key->offset == frame.offset && key->value)) return key->value;
-  return key_value_slowly(thread_state, size);
+  uint32_t value = key_cached(frame, size);
+  return likely(value) ? value : key_value_slowly(thread_state, size);
 }
 
 // The pair of a block of `size_bytes` that the running frame allocates. `thread_state` NULL: no frame.

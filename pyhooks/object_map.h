@@ -52,16 +52,18 @@ HT_INLINE uint32_t object_start_bits(uintptr_t address) {
 // or there is no memory for a slot.
 uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused);
 
-HT_INLINE uint32_t object_map_put(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused) {
+// The usual case, in which the block's page is known and its slot empty. False: not so, nothing was done.
+HT_INLINE bool object_map_put_quickly(uintptr_t start, uint32_t pair) {
   uint64_t *descriptor = object_descriptor(start);
-  if (likely(descriptor && *descriptor)) {
-    uint32_t *slot = object_slot(*descriptor, start);
-    if (likely(*slot == 0)) {
-      *slot = pair << OBJECT_START_BITS | object_start_bits(start);
-      return 0;
-    }
-  }
-  return object_map_put_slowly(start, pair, size_bytes, refused);
+  if (unlikely(!descriptor || !*descriptor)) return false;
+  uint32_t *slot = object_slot(*descriptor, start);
+  if (unlikely(*slot)) return false;
+  *slot = pair << OBJECT_START_BITS | object_start_bits(start);
+  return true;
+}
+
+HT_INLINE uint32_t object_map_put(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused) {
+  return likely(object_map_put_quickly(start, pair)) ? 0 : object_map_put_slowly(start, pair, size_bytes, refused);
 }
 
 // Forgets the block that starts at `start`; its pair, 0: none known.

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "detour.h"
+
 bool running_frame_slow;
 
 // A frame answered by the API carries its line instead of an instruction.
@@ -30,10 +32,10 @@ static bool is_incomplete(const char *frame, struct running_frame read) {
 
 struct running_frame running_frame_complete(void *thread_state) {
   if (unlikely(running_frame_slow)) return running_frame_ask(thread_state);
-  for (const char *frame = frame_innermost(thread_state); frame;
+  for (const char *frame = frame_innermost(&frame_layout, thread_state); frame;
        frame = field_pointer(frame, frame_layout.frame_previous)) {
-    if (frame_is_shim(frame)) continue;
-    struct running_frame read = frame_read(frame);
+    if (frame_is_shim(&frame_layout, frame)) continue;
+    struct running_frame read = frame_read(&frame_layout, frame);
     if (read.code && is_code(read.code) && !is_incomplete(frame, read)) return read;
   }
   return (struct running_frame){NULL, 0};
@@ -50,9 +52,9 @@ static bool name_is(const char *code, const char *wanted) {
 bool running_frame_is_program(void *thread_state) {
   if (!python.Py_IsInitialized()) return false;
   const char *code = NULL;
-  for (const char *frame = frame_innermost(thread_state); frame;
+  for (const char *frame = frame_innermost(&frame_layout, thread_state); frame;
        frame = field_pointer(frame, frame_layout.frame_previous))
-    if (!frame_is_shim(frame)) code = frame_read(frame).code;
+    if (!frame_is_shim(&frame_layout, frame)) code = frame_read(&frame_layout, frame).code;
   return code && is_code(code) && (name_is(code, "<module>") || name_is(code, "_run_module_as_main"));
 }
 
@@ -80,5 +82,6 @@ bool running_frame_prove(void) {
   struct running_frame asked = running_frame_ask(thread_state);
   if (read.code == asked.code && running_frame_line(read) == (int)(asked.offset & ~OFFSET_IS_LINE)) return true;
   running_frame_slow = true;
+  detour_set(DETOUR_FRAMES);
   return false;
 }

@@ -22,9 +22,9 @@ HT_INLINE void *field_pointer(const void *base, uint16_t offset) {
   return *(void *const *)((const char *)base + offset);
 }
 
-HT_INLINE bool frame_is_shim(const char *frame) {
-  return frame_layout.frame_owner != FRAME_LAYOUT_NONE &&
-         (uint8_t)frame[frame_layout.frame_owner] >= frame_layout.owner_shim;
+// Readers take the layout, which is &frame_layout or one of its constants.
+HT_INLINE bool frame_is_shim(const struct frame_layout *layout, const char *frame) {
+  return layout->frame_owner != FRAME_LAYOUT_NONE && (uint8_t)frame[layout->frame_owner] >= layout->owner_shim;
 }
 
 // The calling thread's PyThreadState if it holds the GIL, else NULL. Up to 3.11 the current thread state is the
@@ -37,23 +37,23 @@ HT_INLINE void *python_thread_state(void) {
 }
 
 // The innermost frame of Python code, NULL: none.
-HT_INLINE const char *frame_innermost(const void *thread_state) {
+HT_INLINE const char *frame_innermost(const struct frame_layout *layout, const void *thread_state) {
   const void *holder = thread_state;
-  uint16_t offset = frame_layout.tstate_frame;
-  if (frame_layout.cframe_frame != FRAME_LAYOUT_NONE) {
+  uint16_t offset = layout->tstate_frame;
+  if (layout->cframe_frame != FRAME_LAYOUT_NONE) {
     holder = field_pointer(thread_state, offset);
-    offset = frame_layout.cframe_frame;
+    offset = layout->cframe_frame;
   }
   const char *frame = field_pointer(holder, offset);
-  while (frame && unlikely(frame_is_shim(frame))) frame = field_pointer(frame, frame_layout.frame_previous);
+  while (frame && unlikely(frame_is_shim(layout, frame))) frame = field_pointer(frame, layout->frame_previous);
   return frame;
 }
 
-HT_INLINE struct running_frame frame_read(const char *frame) {
-  const char *code = (char *)((uintptr_t)field_pointer(frame, frame_layout.frame_code) & ~FRAME_TAG_BITS);
-  if (frame_layout.code_instructions == FRAME_LAYOUT_NONE)
-    return (struct running_frame){code, *(const uint32_t *)(frame + frame_layout.frame_instruction)};
-  const char *instruction = field_pointer(frame, frame_layout.frame_instruction);
+HT_INLINE struct running_frame frame_read(const struct frame_layout *layout, const char *frame) {
+  const char *code = (char *)((uintptr_t)field_pointer(frame, layout->frame_code) & ~FRAME_TAG_BITS);
+  if (layout->code_instructions == FRAME_LAYOUT_NONE)
+    return (struct running_frame){code, *(const uint32_t *)(frame + layout->frame_instruction)};
+  const char *instruction = field_pointer(frame, layout->frame_instruction);
   return (struct running_frame){code, (uint32_t)(instruction - code)};
 }
 
@@ -62,8 +62,8 @@ struct running_frame running_frame_ask(void *thread_state);
 // `thread_state` as python.thread_state gives it, not NULL.
 HT_INLINE struct running_frame running_frame_read(void *thread_state) {
   if (unlikely(running_frame_slow)) return running_frame_ask(thread_state);
-  const char *frame = frame_innermost(thread_state);
-  return likely(frame != NULL) ? frame_read(frame) : (struct running_frame){NULL, 0};
+  const char *frame = frame_innermost(&frame_layout, thread_state);
+  return likely(frame != NULL) ? frame_read(&frame_layout, frame) : (struct running_frame){NULL, 0};
 }
 
 // The frame that a new key stands for: as running_frame_read, but frames still being set up (the cells of a closure

@@ -2,6 +2,8 @@
 
 #include <linux/membarrier.h>
 
+#include "detour.h"
+
 bool table_lock_needed;
 struct lock table_lock = LOCK_INIT(LOCK_RANK_SAMPLE);
 
@@ -16,6 +18,7 @@ static void wait_outside(struct thread *thread, void *self) {
 void table_lock_begin(struct thread *thread) {
   if (table_lock_needed) return;
   __atomic_store_n(&table_lock_needed, true, __ATOMIC_SEQ_CST);
+  detour_set(DETOUR_LOCK);
   sys_call3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
   thread_each(wait_outside, thread);
 }
