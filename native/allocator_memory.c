@@ -65,7 +65,10 @@ static void main_arena_find(const struct mapping *mapping, struct spans *holes) 
   uint32_t empty = 0;
   uintptr_t last = 0;
   for (uintptr_t at = mapping->start; at + BIN_BYTES <= mapping->end; at += sizeof(uintptr_t)) {
-    if (last && at > last + 2 * BINS * BIN_BYTES) empty = 0;
+    if (last && at > last + 2 * BINS * BIN_BYTES) {
+      if (empty >= BINS_EMPTY_MIN) break;
+      empty = 0;
+    }
     if (!is_empty_bin((const uintptr_t *)at)) continue;
     empty++;
     last = at;

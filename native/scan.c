@@ -5,13 +5,15 @@
 #include "holders.h"
 #include "live.h"
 #include "maps.h"
+#include "maps_known.h"
 #include "resident.h"
 #include "roots.h"
 #include "site.h"
 #include "stop.h"
 #include "sys.h"
 
-#define NOTE_NO_MAPS "the leak scan did not run: /proc/self/maps cannot be read"
+#define NOTE_NO_MAPS                                                                                                   \
+  "/proc/self/maps cannot be read: leaks may be reported that memory holds which no library and no thread is known by"
 #define NOTE_NO_MEMORY "the leak scan did not run to its end: no memory was left for it"
 #define NOTE_NO_TASKS "threads could not be listed (/proc/self/task): leaks may be reported that a thread still holds"
 #define NOTE_LOOSE "a thread could not be stopped: what only its registers hold may be reported as leaked"
@@ -87,6 +89,13 @@ static void memory_scan(struct scan *scan) {
   result->complete = ok;
 }
 
+static bool maps_learn(struct scan *scan) {
+  if (maps_read(&scan->maps)) return true;
+  maps_drop(&scan->maps);
+  note_add(scan->result, NOTE_NO_MAPS);
+  return maps_of_known(&scan->maps);
+}
+
 // What the scan maps for itself is mapped before the memory map is read, or else it would be taken for roots.
 static void scan_prepared(struct scan *scan) {
   struct scan_result *result = scan->result;
@@ -95,8 +104,8 @@ static void scan_prepared(struct scan *scan) {
   bool ok = live_scan_begin();
   if (!flood_begin() || !ok || !result->leaks)
     note_add(result, NOTE_NO_MEMORY);
-  else if (!maps_read(&scan->maps))
-    note_add(result, NOTE_NO_MAPS);
+  else if (!maps_learn(scan))
+    note_add(result, NOTE_NO_MEMORY);
   else
     memory_scan(scan);
   maps_drop(&scan->maps);

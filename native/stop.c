@@ -169,10 +169,13 @@ static struct finding asleep_or_loose(uint32_t tid) {
   return (struct finding){STOP_ASLEEP, call.stack_pointer};
 }
 
+// Signal 0 asks the kernel. A refusal counts as "it is".
+static bool is_there(uint32_t tid) { return sys_call3(SYS_tgkill, sys_pid(), tid, 0) != -ESRCH; }
+
 // Why a thread does not answer; STOP_ASKED: no reason found, so that it goes on being waited for.
 static struct finding silent_thread(uint32_t tid) {
   struct task_status status;
-  if (!task_status(tid, &status)) return (struct finding){STOP_GONE, 0};
+  if (!task_status(tid, &status)) return (struct finding){is_there(tid) ? STOP_ASKED : STOP_GONE, 0};
   if (status.state == 'Z' || status.state == 'X') return (struct finding){STOP_GONE, 0};
   if (status.state == 'R') return (struct finding){STOP_ASKED, 0};
   if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return (struct finding){STOP_PASSING, 0};
@@ -258,13 +261,29 @@ static void answers_wait(uint64_t until_ns) {
   }
 }
 
+struct known_visit {
+  void (*visit)(uint32_t tid, void *context);
+  void *context;
+};
+
+static void known_thread_visit(struct thread *thread, void *context) {
+  const struct known_visit *known = context;
+  if (thread->state == THREAD_ALIVE && is_there(thread->tid)) known->visit(thread->tid, known->context);
+}
+
+// Without /proc: those that have allocated.
+static void threads_list(void (*visit)(uint32_t, void *), void *context) {
+  stop.listed = stop.listed && task_each(stop.directory, visit, context);
+  if (!stop.listed) thread_each(known_thread_visit, &(struct known_visit){visit, context});
+}
+
 // Rounds until a look at the list shows nobody new: those who could make new threads are parked by then.
 static void threads_park(void) {
   uint64_t until_ns = sys_now_ns() + DEADLINE_NS;
   uint32_t fresh;
   do {
     fresh = 0;
-    if (!task_each(stop.directory, other_ask_new, &fresh)) return;
+    threads_list(other_ask_new, &fresh);
     answers_wait(until_ns);
   } while (fresh && sys_now_ns() < until_ns);
   for (uint32_t i = 0; i < stop.count; i++) {
@@ -280,11 +299,13 @@ static void threads_park(void) {
 static bool slots_map(void) {
   uint32_t count = 0;
   if (!stop.directory) stop.directory = sys_map(TASK_LIST_BYTES);
-  if (!stop.directory || !task_each(stop.directory, other_count, &count)) return false;
+  stop.listed = stop.directory;
+  threads_list(other_count, &count);
   stop.capacity = count ? 2 * count + SPARE_THREADS : 0;
   if (count == 0) return true;
   stop.threads = sys_map(stop.capacity * sizeof *stop.threads);
   stop.tids = sys_map(stop.capacity * sizeof *stop.tids);
+  stop.listed &= stop.threads && stop.tids;
   return stop.threads && stop.tids;
 }
 
@@ -298,8 +319,7 @@ static void slots_unmap(void) {
 
 void stop_begin(void) {
   stop.count = 0;
-  stop.listed = slots_map();
-  if (!stop.listed) slots_unmap();
+  if (!slots_map()) slots_unmap();
   if (!stop.threads) return;
   stop.signal = signal_choose();
   struct sys_action action = {.handler = stop_handler, .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = ~0ull};

@@ -43,7 +43,7 @@ void stop_end(void);
 
 // The other threads, between stop_begin and stop_end. None in a process of one thread.
 const struct stop_thread *stop_threads(uint32_t *count);
-// False: they could not be listed (no /proc, no memory), so that none is parked.
+// False: they could not be listed (no /proc: only those that have allocated are parked; no memory: none).
 bool stop_listed(void);
 
 #endif

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from heaptide_run import beside
+import expectations
+from conftest import PLANTED
+from heaptide_run import beside, execute, traced
 from test_cases_start import leaked, sound_report
 
 
@@ -76,3 +78,27 @@ def test_shared_address_sanitizer(family, options, case, out):
     program = case("asan.c", family=family, flags=tuple(flags))
     run = beside([program], out=out, env={"ASAN_OPTIONS": options})
     assert leaked(run.report()) == {("asan.c", 7): (1000, 10)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["two_leaks", "dead_thread", "roots_global", "roots_stack_main", "roots_stack_thread", "roots_tls_main"]
+    + ["roots_tls_thread", "roots_tls_library", "roots_key", "roots_register", "roots_libc", "threads_not_joined"],
+)
+def test_roots_without_proc(name, planted, out):
+    """Modules, stacks and thread-local memory are found without /proc/self/maps and /proc/self/task."""
+    program = planted(f"{name}.c")
+    words = ["unshare", "-m", "/bin/sh", "-c", f"mount -t tmpfs none /proc && exec {program}"]
+    probe = execute(words[:4] + ["mount -t tmpfs none /proc"])
+    if probe.status != 0:
+        pytest.skip(f"cannot cover /proc here: {probe.stderr.strip()}")
+    run = traced(words, out=out, options=["-q"])
+    report = [report for report in run.reports() if Path(report["exe"]).name == name]
+    expected = expectations.read(PLANTED / f"{name}.c")
+    assert len(report) == 1, run.describe()
+    found = report[0]["summary"]
+    assert (found["leaked_direct_bytes"], found["leaked_indirect_bytes"]) == (
+        expected.direct[0],
+        expected.indirect[0],
+    )
+    assert any("/proc" in note for note in report[0]["notes"])

@@ -16,7 +16,7 @@ LAYERS = [
     ("live, count", ["live", "live_*", "count", "count_*", "ranges"]),
     ("thread", ["thread", "session"]),
     ("core", ["sampler", "core", "got"]),
-    ("scan", ["stop", "allocator_memory", "roots", "frame_owner", "holders", "flood", "scan", "scan_*"]),
+    ("scan", ["stop", "maps_known", "allocator_memory", "roots", "frame_owner", "holders", "flood", "scan", "scan_*"]),
     ("report", ["writer", "report", "report_*"]),
     ("hooks", ["hook_*", "init"]),
 ]

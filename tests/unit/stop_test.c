@@ -31,6 +31,7 @@ static int failures;
 
 // Nobody is within a hook in this program.
 __thread struct thread *thread_tls;
+void thread_each(void (*visit)(struct thread *, void *), void *context) { (void)visit, (void)context; }
 bool ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
   (void)thread, (void)function, (void)argument;
   return false;
