@@ -275,11 +275,13 @@ struct kind_sum {
 
 static void sum_kind(struct thread *thread, void *context) {
   struct kind_sum *sum = context;
-  const struct kind_count *kind = &thread->count.kinds[sum->kind];
-  sum->total.allocations += kind->allocations;
-  sum->total.frees += kind->frees;
-  sum->total.temporaries += kind->temporaries;
-  sum->total.allocated_bytes += kind->allocated_bytes;
+  const struct kind_tally *tally = &thread->count.kinds[sum->kind];
+  for (int class = 0; class < SIZE_CLASSES; class++) {
+    sum->total.allocations += tally->sizes[class].allocations;
+    sum->total.allocated_bytes += tally->sizes[class].bytes;
+  }
+  sum->total.frees += tally->frees[0] + tally->frees[1];
+  sum->total.temporaries += tally->frees[1];
 }
 
 struct kind_count count_kind_total(enum ht_kind kind) {
@@ -295,8 +297,10 @@ struct size_sum {
 
 static void sum_size(struct thread *thread, void *context) {
   struct size_sum *sum = context;
-  sum->total.allocations += thread->count.sizes[sum->class].allocations;
-  sum->total.bytes += thread->count.sizes[sum->class].bytes;
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
+    sum->total.allocations += thread->count.kinds[kind].sizes[sum->class].allocations;
+    sum->total.bytes += thread->count.kinds[kind].sizes[sum->class].bytes;
+  }
 }
 
 struct size_count count_size_total(int class) {

@@ -42,6 +42,13 @@ struct size_count {
   uint64_t allocations, bytes;
 };
 
+// What a thread did with one kind: few words, since each call adds to some (a word less is 1 % of a malloc and free).
+struct kind_tally {
+  uint64_t frees[2]; // [1]: of temporaries
+  struct size_count sizes[SIZE_CLASSES];
+};
+
+// Totals of a kind.
 struct kind_count {
   uint64_t allocations, frees, temporaries, allocated_bytes;
 };
@@ -49,8 +56,7 @@ struct kind_count {
 // A thread's counters. Only the thread itself writes them (but for bounds, under LOCK_RANK_PEAK).
 struct count {
   struct gauge_share shares[GAUGE_COUNT];
-  struct kind_count kinds[HT_KIND_COUNT];
-  struct size_count sizes[SIZE_CLASSES];
+  struct kind_tally kinds[HT_KIND_COUNT];
   struct count_entry entries[COUNT_ENTRIES];
 };
 
@@ -60,10 +66,10 @@ struct gauge {
   uint64_t peak_tsc;    // of the commit
 };
 extern struct gauge gauge_table[GAUGE_COUNT];
-extern int gauges_rising; // read without the lock by every free
-extern uint32_t count_epoch;
+extern HT_HIDDEN int gauges_rising; // read without the lock by every free
+extern HT_HIDDEN uint32_t count_epoch;
 extern uint64_t count_skipped_commits;
-extern bool count_many_threads; // per-thread deltas are in use; thread.c sets it before a second thread runs
+extern HT_HIDDEN bool count_many_threads; // per-thread deltas are in use; thread.c sets it before a second thread runs
 
 void count_init(void);
 void gauges_over_bound(struct count *count, int kind);
@@ -89,10 +95,7 @@ HT_INLINE void gauges_subtract(struct count *count, int kind, size_t size_bytes)
 
 // Totals, sizes and peaks, for front ends that count sites themselves.
 HT_INLINE void count_alloc_totals(struct count *count, enum ht_kind kind, size_t size_bytes) {
-  struct kind_count *totals = &count->kinds[kind];
-  totals->allocations++;
-  totals->allocated_bytes += size_bytes;
-  struct size_count *sizes = &count->sizes[size_class(size_bytes)];
+  struct size_count *sizes = &count->kinds[kind].sizes[size_class(size_bytes)];
   sizes->allocations++;
   sizes->bytes += size_bytes;
   gauges_add(count, (int)kind, size_bytes);
@@ -105,9 +108,7 @@ HT_INLINE void count_shrink_totals(struct count *count, enum ht_kind kind, size_
 
 // The part of a free that must come before the site's counter is touched (the commit starts a new epoch).
 HT_INLINE void count_free_totals(struct count *count, enum ht_kind kind, size_t size_bytes, bool temporary) {
-  struct kind_count *totals = &count->kinds[kind];
-  totals->frees++;
-  totals->temporaries += temporary;
+  count->kinds[kind].frees[temporary]++;
   gauges_subtract(count, (int)kind, size_bytes);
 }
 

@@ -19,7 +19,7 @@
 #define LIVE_LEAF_ENTRIES (1u << (LIVE_LEAF_SHIFT - 4))
 #define LIVE_LEAVES (1u << (47 - LIVE_LEAF_SHIFT))
 
-extern uint32_t *live_leaves[LIVE_LEAVES];
+extern HT_HIDDEN uint32_t *live_leaves[LIVE_LEAVES];
 // The numbers of the leaves that exist, as they came; the scan sorts them. (A leaf's number may still be missing, 0,
 // while no block is in it.)
 #define LIVE_LEAVES_LISTED (1u << 17) // 4 TiB of heap; blocks beyond it are counted, but not scanned
@@ -28,7 +28,7 @@ extern uint32_t live_leaf_count;
 // Bytes a block can be written to: the allocator's own malloc_usable_size.
 extern size_t (*live_usable_call)(void *block);
 // True when blocks are glibc's and its chunk header was seen to be as live_usable_size reads it.
-extern bool live_usable_glibc;
+extern HT_HIDDEN bool live_usable_glibc;
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc);
 uint32_t *live_leaf_make(uintptr_t address);

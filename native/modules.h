@@ -23,7 +23,7 @@ extern uint32_t module_count;
 // Changes when a module was replaced by another at the same addresses: cached unwind rules and stacks are stale.
 extern uint32_t module_generation;
 // Changes whenever cached rules are stale, also when a library only went.
-extern uint32_t module_version;
+extern HT_HIDDEN uint32_t module_version;
 
 bool module_init(void);
 // The current module holding `pc`, noted now if it is new; UINT32_MAX: none (JIT code). Lock-free for known ones;

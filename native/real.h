@@ -56,7 +56,7 @@ struct real_functions {
   REAL_FUNCTIONS(X)
 #undef X
 };
-extern struct real_functions real;
+extern HT_HIDDEN struct real_functions real;
 extern void *(*real_dlopen)(const char *, int); // for the jump in hook_dl.c
 
 // Defined in hook_life.c; no header has it.

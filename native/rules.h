@@ -20,7 +20,7 @@ struct rule_table {
   uint32_t shift, mask, used, generation;
   uint64_t entries[]; // address << 17 | code, 0: empty; open addressing
 };
-extern struct rule_table *rule_table_now;
+extern HT_HIDDEN struct rule_table *rule_table_now;
 
 bool rules_init(void);
 rule_code rule_lookup_slow(uintptr_t pc);

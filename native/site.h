@@ -27,9 +27,9 @@ _Static_assert(sizeof(struct site) == 64, "a site is one cache line");
 #define SITE_OVERFLOW 3u      // site of everything once the table is full
 #define SITE_FIRST 4u
 
-extern struct site *site_table;
+extern HT_HIDDEN struct site *site_table;
 extern uint32_t site_count;     // ids in use: [SITE_FIRST, site_count)
-extern uint32_t site_inherited; // ids below are the parent's (fork): their blocks are roots, not ours
+extern HT_HIDDEN uint32_t site_inherited; // ids below are the parent's (fork): their blocks are roots, not ours
 
 bool site_init(void);
 // Finds or makes the site of a stack hash. `before` is the calling thread's last site: programs repeat themselves,

@@ -4,7 +4,7 @@
 
 #include "stack_memo.h"
 
-extern bool stack_check_on;
+extern HT_HIDDEN bool stack_check_on;
 
 struct stack_check_counts {
   uint64_t stacks, equal, longer, shorter, different;

@@ -16,7 +16,6 @@ static uint32_t record_max, walk_max;   // frames in a record, frames of one wal
 
 struct memo_arrays {
   struct memo_info *infos;
-  struct memo_check *checks; // at most two a frame
   struct memo_odd *odds;
   struct memo_walked *walked;
   struct memo_odd *walked_odds;
@@ -39,7 +38,7 @@ static bool memo_allocate(struct stack_memo *memo) {
   memo->arrays = (struct memo_arrays *)memory, memory += sizeof *memo->arrays;
   memo->frames = (struct memo_slot *)memory, memory += slots;
   memo->arrays->infos = (struct memo_info *)memory, memory += infos;
-  memo->arrays->checks = (struct memo_check *)memory, memory += checks;
+  memo->checks = (struct memo_check *)memory, memory += checks; // at most two a frame
   memo->arrays->odds = (struct memo_odd *)memory, memory += odds;
   memo->arrays->walked_odds = (struct memo_odd *)memory, memory += odds;
   memo->arrays->walked = (struct memo_walked *)memory;
@@ -184,7 +183,7 @@ static uintptr_t rbp_slot_of(const struct stack_memo *memo, uint32_t frame) {
 // The words besides return addresses that frame depends on. Returns the new end of the checks.
 static uint32_t checks_add(struct stack_memo *memo, uint32_t frame, uint32_t end) {
   const struct memo_info *info = &memo->arrays->infos[frame];
-  struct memo_check *checks = memo->arrays->checks;
+  struct memo_check *checks = memo->checks;
   if (info->rbp_matters) {
     uintptr_t slot = rbp_slot_of(memo, frame);
     if (slot) checks[end++] = (struct memo_check){slot, info->rbp, frame};
@@ -194,16 +193,10 @@ static uint32_t checks_add(struct stack_memo *memo, uint32_t frame, uint32_t end
   return end;
 }
 
-bool stack_memo_checks_hold(const struct stack_memo *memo) {
-  for (uint32_t i = memo->top_checks; i-- > memo->window_checks;)
-    if (*(uintptr_t *)memo->arrays->checks[i].address != memo->arrays->checks[i].value) return false;
-  return true;
-}
-
 // The innermost frame in [outer, met) that is not proven unchanged; -1: all are.
 static int64_t first_changed(const struct stack_memo *memo, int64_t met, int64_t outer) {
   const struct memo_info *infos = memo->arrays->infos;
-  const struct memo_check *checks = memo->arrays->checks;
+  const struct memo_check *checks = memo->checks;
   uint32_t check = infos[met].checks;
   for (int64_t i = met - 1; i >= outer; i--) {
     // Inside out: on foreign stacks no slot may be read before the frames inside it are proven.

@@ -127,7 +127,9 @@ void thread_exiting(struct thread *thread) {
 
 uint64_t thread_allocations(const struct thread *thread) {
   uint64_t allocations = 0;
-  for (int kind = 0; kind < HT_KIND_COUNT; kind++) allocations += thread->count.kinds[kind].allocations;
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++)
+    for (int class = 0; class < SIZE_CLASSES; class++)
+      allocations += thread->count.kinds[kind].sizes[class].allocations;
   return allocations;
 }
 

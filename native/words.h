@@ -37,6 +37,8 @@ struct block {
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define HT_EXPORT __attribute__((visibility("default")))
+// For variables that hooks read: `extern` alone would have them looked up in the table of other modules' symbols.
+#define HT_HIDDEN __attribute__((visibility("hidden")))
 #define HT_NOINLINE __attribute__((noinline))
 #define HT_INLINE static inline __attribute__((always_inline))
 
