@@ -276,7 +276,7 @@ struct kind_sum {
 static void sum_kind(struct thread *thread, void *context) {
   struct kind_sum *sum = context;
   const struct kind_tally *tally = &thread->count.kinds[sum->kind];
-  for (int class = 0; class < SIZE_CLASSES; class++) {
+  for (int class = 0; class < SIZE_CLASSES; class ++) {
     sum->total.allocations += tally->sizes[class].allocations;
     sum->total.allocated_bytes += tally->sizes[class].bytes;
   }

@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct site) == 64, "a site is one cache line");
 #define SITE_FIRST 4u
 
 extern HT_HIDDEN struct site *site_table;
-extern uint32_t site_count;     // ids in use: [SITE_FIRST, site_count)
+extern uint32_t site_count;               // ids in use: [SITE_FIRST, site_count)
 extern HT_HIDDEN uint32_t site_inherited; // ids below are the parent's (fork): their blocks are roots, not ours
 
 bool site_init(void);

@@ -90,9 +90,7 @@ site_id stack_memo_site_slow(struct stack_memo *memo, uint64_t key, int slot, en
 uint32_t stack_memo_frames(const struct stack_memo *memo, uintptr_t *return_addresses, uint32_t capacity);
 
 // 0: the slot holds what was recorded.
-HT_INLINE uintptr_t memo_slot_change(const struct memo_slot *at) {
-  return *(uintptr_t *)at->slot ^ at->value;
-}
+HT_INLINE uintptr_t memo_slot_change(const struct memo_slot *at) { return *(uintptr_t *)at->slot ^ at->value; }
 
 // Four frames at a time: under 33 frames 25 % faster than one by one.
 HT_INLINE bool stack_memo_unchanged(const struct stack_memo *memo) {

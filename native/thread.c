@@ -128,7 +128,7 @@ void thread_exiting(struct thread *thread) {
 uint64_t thread_allocations(const struct thread *thread) {
   uint64_t allocations = 0;
   for (int kind = 0; kind < HT_KIND_COUNT; kind++)
-    for (int class = 0; class < SIZE_CLASSES; class++)
+    for (int class = 0; class < SIZE_CLASSES; class ++)
       allocations += thread->count.kinds[kind].sizes[class].allocations;
   return allocations;
 }

@@ -191,8 +191,8 @@ static void hook_free(void *context, void *block) {
   thread->suspended = 0;
 }
 
-// ---- the short way: small objects of the one interpreter, which runs Python code, while nothing is out of the ordinary.
-// What a hook above does then and no more; compiled for each layout of frames.
+// ---- the short way: small objects of the one interpreter, which runs Python code, while nothing is out of the
+// ordinary. What a hook above does then and no more; compiled for each layout of frames.
 
 // NULL: the long way.
 HT_INLINE struct thread *thread_ordinary(void) {
