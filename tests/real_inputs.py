@@ -127,7 +127,7 @@ def make_project(path, files=10):
 NUMPY_SCRIPT = """
 import numpy
 def table_make():
-    return numpy.ones((1000, 1000))  # @table
+    return numpy.arange(1e6).reshape(1000, 1000)  # @table
 def work(table):
     total = 0.0
     for step in range(20):
