@@ -4,6 +4,7 @@
 
 #include "live.h"
 #include "ranges.h"
+#include "sys.h"
 
 #define PAGE_BYTES 4096ul
 
@@ -32,48 +33,52 @@ static void arena_heaps_add(const struct mapping *mapping, struct spans *holes) 
 
 // ---- glibc's main arena, a static variable in the C library's data (malloc/malloc.c, struct malloc_state)
 //
-// Found by its 127 bins: an empty one is a pair of words that point 16 bytes before the pair. Behind them stand a
-// bitmap of 16 bytes and `next`, the ring of arenas: the arena itself, or one inside an arena heap.
+// Found by its 127 bins, heads of lists of free chunks. Behind them stand a bitmap of 16 bytes and `next`, the ring of
+// arenas: the arena itself, or one inside an arena heap.
 
 #define BINS 127u
-#define BINS_EMPTY_MIN 40u // of a program with many free chunks; the large bins stay empty
+#define BINS_BROKEN_MAX 4u // by a thread that was parked within malloc
 #define BIN_BYTES 16u
 #define BEFORE_BINS_BYTES 112u // mutex, flags, fast bins, top, last remainder: glibc 2.27 to 2.42; fewer later
 #define BINMAP_BYTES 16u
 #define BEHIND_NEXT_BYTES 40u // next, next_free, attached_threads, system_mem, max_system_mem
+#define CHUNK_ALIGN_BYTES 16u
+#define CHUNK_FORWARD 16u // of struct malloc_chunk: offsets of fd and bk
+#define CHUNK_BACKWARD 24u
 
-static bool is_empty_bin(const uintptr_t *pair) { return pair[0] == (uintptr_t)pair - BIN_BYTES && pair[1] == pair[0]; }
+static bool chunk_points(uintptr_t chunk, unsigned offset, uintptr_t to) {
+  if (!chunk || chunk % CHUNK_ALIGN_BYTES || !sys_readable(chunk + offset)) return false;
+  return *(const uintptr_t *)(chunk + offset) == to;
+}
+
+// The head is a chunk of which only fd and bk are there. Empty, it points to itself; else the chunks at both ends of
+// the list point back to it.
+static bool is_bin(const uintptr_t *pair) {
+  uintptr_t head = (uintptr_t)pair - CHUNK_FORWARD;
+  if (pair[0] == head) return pair[1] == head;
+  return chunk_points(pair[0], CHUNK_BACKWARD, head) && chunk_points(pair[1], CHUNK_FORWARD, head);
+}
+
+static bool are_bins(uintptr_t bins) {
+  unsigned broken = 0;
+  for (unsigned i = 0; i < BINS && broken <= BINS_BROKEN_MAX; i++)
+    broken += !is_bin((const uintptr_t *)(bins + i * BIN_BYTES));
+  return broken <= BINS_BROKEN_MAX;
+}
 
 static bool is_ring_word(uintptr_t next, uintptr_t bins) {
   return (next < bins && next >= bins - BEFORE_BINS_BYTES) ||
          (next && next % HEAP_MAX_BYTES <= sizeof(struct heap_info) + 16);
 }
 
-// The last bin is empty but for chunks over 1 MiB; then one of the few before it is the last empty one.
-static bool main_arena_add(uintptr_t last_empty, uintptr_t end, struct spans *holes) {
-  for (uintptr_t bins_end = last_empty + BIN_BYTES; bins_end < last_empty + 8 * BIN_BYTES; bins_end += BIN_BYTES) {
-    uintptr_t bins = bins_end - BINS * BIN_BYTES, next = bins_end + BINMAP_BYTES;
-    if (next + BEHIND_NEXT_BYTES > end) return false;
-    if (!is_ring_word(*(const uintptr_t *)next, bins)) continue;
-    spans_add(holes, bins - BEFORE_BINS_BYTES, next + BEHIND_NEXT_BYTES);
-    return true;
-  }
-  return false;
-}
-
 static void main_arena_find(const struct mapping *mapping, struct spans *holes) {
-  uint32_t empty = 0;
-  uintptr_t last = 0;
-  for (uintptr_t at = mapping->start; at + BIN_BYTES <= mapping->end; at += sizeof(uintptr_t)) {
-    if (last && at > last + 2 * BINS * BIN_BYTES) {
-      if (empty >= BINS_EMPTY_MIN) break;
-      empty = 0;
-    }
-    if (!is_empty_bin((const uintptr_t *)at)) continue;
-    empty++;
-    last = at;
+  for (uintptr_t bins = mapping->start + BEFORE_BINS_BYTES;; bins += sizeof(uintptr_t)) {
+    uintptr_t next = bins + BINS * BIN_BYTES + BINMAP_BYTES;
+    if (next + BEHIND_NEXT_BYTES > mapping->end) return;
+    if (!is_ring_word(*(const uintptr_t *)next, bins) || !are_bins(bins)) continue;
+    spans_add(holes, bins - BEFORE_BINS_BYTES, next + BEHIND_NEXT_BYTES);
+    return;
   }
-  if (empty >= BINS_EMPTY_MIN) main_arena_add(last, mapping->end, holes);
 }
 
 static bool is_c_library(const char *path) {

@@ -12,9 +12,9 @@
 
 #define DEADLINE_NS 1000000000ull // parking may take this long in all; the rest is left loose, and the report says so
 #define GRACE_NS 20000000ull      // after this much silence it is looked up why a thread does not answer
-// SIGCANCEL and SIGSETXID, which only the C library itself can block (nptl/pthread_sigmask.c): while a thread starts,
-// ends, or spawns a process.
-#define C_LIBRARY_SIGNALS (sys_signal_bit(32) | sys_signal_bit(33))
+// SIGCANCEL, which only the C library itself can block (nptl/pthread_sigmask.c): while a thread starts, ends, or spawns
+// a process. A thread that ends leaves SIGSETXID open (start_thread in nptl/pthread_create.c).
+#define C_LIBRARY_SIGNAL sys_signal_bit(32)
 #define ROUND_WAIT_NS 2000000l
 #define SIGNAL_MAX 64
 #define SIGNAL_MIN 35      // 32 and 33 are the C library's own, 34 is SIGRTMIN, which programs use first
@@ -178,10 +178,17 @@ static struct finding silent_thread(uint32_t tid) {
   if (!task_status(tid, &status)) return (struct finding){is_there(tid) ? STOP_ASKED : STOP_GONE, 0};
   if (status.state == 'Z' || status.state == 'X') return (struct finding){STOP_GONE, 0};
   if (status.state == 'R') return (struct finding){STOP_ASKED, 0};
-  if ((status.blocked & C_LIBRARY_SIGNALS) == C_LIBRARY_SIGNALS) return (struct finding){STOP_PASSING, 0};
+  if (status.blocked & C_LIBRARY_SIGNAL) return (struct finding){STOP_PASSING, 0};
   bool cannot = status.blocked & sys_signal_bit(stop.signal);
   bool stuck = status.state == 'T' || status.state == 't'; // by job control, by a debugger
   return cannot || stuck ? asleep_or_loose(tid) : (struct finding){STOP_ASKED, 0};
+}
+
+// A thread that has not answered in all the time there was.
+static struct finding late_thread(uint32_t tid) {
+  struct task_status status;
+  bool passing = task_status(tid, &status) && status.blocked & C_LIBRARY_SIGNAL;
+  return passing ? (struct finding){STOP_PASSING, 0} : asleep_or_loose(tid);
 }
 
 // A thread that is still `expected`; its handler may say otherwise at any moment.
@@ -289,7 +296,7 @@ static void threads_park(void) {
   for (uint32_t i = 0; i < stop.count; i++) {
     struct stop_thread *thread = &stop.threads[i];
     if (thread->state != STOP_ASKED && thread->state != STOP_BUSY) continue;
-    struct finding found = asleep_or_loose(thread->tid);
+    struct finding found = late_thread(thread->tid);
     while (!thread_settle(thread, STOP_ASKED, found) && !thread_settle(thread, STOP_BUSY, found) &&
            thread->state != STOP_PARKED)
       continue;

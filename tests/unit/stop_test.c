@@ -16,6 +16,7 @@
 
 #include "../../native/core.h"
 #include "../../native/sys.h"
+#include "../../native/sys_signal.h"
 
 #define EXPECT(condition)                                                                                              \
   do {                                                                                                                 \
@@ -203,6 +204,35 @@ static void test_blocked_signals(void) {
 
 // ---- threads that make threads
 
+// ---- a thread that ends waits for a lock of the C library's, which a parked thread has
+
+static volatile uint32_t ending_tid;
+static int ending_pipe[2];
+
+static void *ending_run(void *unused) {
+  char byte;
+  uint64_t but_setxid = ~sys_signal_bit(33), before; // as start_thread does, nptl/pthread_create.c
+  sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&but_setxid, (long)&before, sizeof before);
+  ending_tid = (uint32_t)sys_tid();
+  bool read_one = read(ending_pipe[0], &byte, 1) == 1;
+  sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+  return read_one ? unused : NULL;
+}
+
+static void test_a_thread_that_ends_is_not_waited_for(void) {
+  pthread_t id;
+  EXPECT(pipe(ending_pipe) == 0);
+  pthread_create(&id, NULL, ending_run, NULL);
+  while (!ending_tid) sched_yield();
+  pause_ms(STOP_AFTER_MS);
+  stop_begin();
+  const struct stop_thread *thread = stopped_find(ending_tid);
+  EXPECT(thread && thread->state == STOP_PASSING);
+  stop_end();
+  EXPECT(write(ending_pipe[1], "x", 1) == 1);
+  pthread_join(id, NULL);
+}
+
 static volatile int births_end;
 
 static void *born_run(void *unused) { return unused; }
@@ -263,6 +293,7 @@ int main(void) {
   test_sleepers_are_not_woken_early();
   test_registers_and_stack_are_known();
   test_blocked_signals();
+  test_a_thread_that_ends_is_not_waited_for();
   test_nothing_runs_while_stopped();
   test_signals_are_given_back();
   return failures != 0;
