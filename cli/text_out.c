@@ -81,7 +81,9 @@ static void frame_print(struct text_out *out, const struct shown_frame *frame, e
   text_print_foreign(out, style, name, NAME_WIDTH);
   free(name);
   char *place = NULL;
-  if (frame->file && frame->line)
+  if (frame->file && frame->line && frame->column_tells)
+    place = memory_format("%s:%u:%u", file_shown(out, frame->file), frame->line, frame->column);
+  else if (frame->file && frame->line)
     place = memory_format("%s:%u", file_shown(out, frame->file), frame->line);
   else if (frame->file)
     place = memory_format("%s", file_shown(out, frame->file));
