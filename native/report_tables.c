@@ -214,8 +214,12 @@ static uint32_t mapped_path(struct report_tables *tables, const struct module *m
   return path;
 }
 
-// The loader has no name for the executable.
+// The loader has no name for the executable. A library's relative name went with the working folder of the time when
+// its code was first seen, which may not be the one it was loaded from.
 static uint32_t module_path(struct report_tables *tables, const struct module *module) {
+  bool relative = module->path && strchr(module->path, '/') && module->given[0] != '/';
+  uint32_t mapped = relative && module->current ? mapped_path(tables, module) : 0;
+  if (mapped) return mapped;
   if (module->path && module->path[0]) return tables_string(tables, module->path);
   if (!(module->flags & HT_MODULE_MAIN)) return 0;
   uint32_t path = started_through_loader() ? mapped_path(tables, module) : 0;

@@ -328,3 +328,16 @@ def test_closing_line_agrees_with_the_summary_under_py(tmp_path):
     summary = report["summary"]
     assert summary["leaked_direct_bytes"] + summary["leaked_indirect_bytes"] == 0
     assert "1 process, leaked 0 B, " in run.stderr, run.describe()
+
+
+def test_library_of_a_relative_name_is_named_after_a_change_of_folder(tmp_path):
+    (tmp_path / "lib.c").write_text("#include <stdlib.h>\nvoid lose(void) { *(volatile char *)malloc(777) = 1; }\n")
+    (tmp_path / "main.c").write_text(
+        "#include <dlfcn.h>\n#include <unistd.h>\nint main(void) {\n"
+        '  void (*lose)(void) = dlsym(dlopen("./liblose.so", RTLD_NOW), "lose");\n'
+        '  if (chdir("/") != 0) return 1;\n  lose();\n  return 0;\n}\n'
+    )
+    subprocess.run(["gcc", "-g", "-shared", "-fPIC", "lib.c", "-o", "liblose.so"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-g", "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    (row,) = heaptide_run.traced(["./main"], out=tmp_path / "out", cwd=tmp_path).report()["leaks"]
+    assert row["site"]["function"] == "lose" and row["site"]["module"] == str(tmp_path / "liblose.so")
