@@ -37,7 +37,7 @@ const char help_report[] =
     "  --fail-on WHAT              any, leaks, growth or none (any)\n"
     "  --growth-limit MIB          growth is a projected rise over this much\n"
     "  --supp FILE                 suppressions in LeakSanitizer's syntax (repeatable)\n"
-    "  --print-suppressions        the suppressions in force, with what they matched\n"
+    "  --print-suppressions        the suppressions in force and what they matched\n"
     "  --no-builtin-suppressions   show known library leaks too\n"
     "  --no-color                  plain text on a terminal too; NO_COLOR sets it too\n";
 

@@ -121,18 +121,18 @@ static void row_suppress(struct judgement *judgement, struct row *row, const str
   }
 }
 
-static void leak_count(struct judgement *judgement, const struct row *row) {
+static void leak_count(struct judgement *judgement, const struct row *row, const struct judgement_rules *rules) {
   if (row->suppressed) {
     judgement->suppressed_bytes += leaked_bytes(row);
     judgement->suppressed_sites++;
-  } else if (row->kind == HT_KIND_PYTHON) {
-    judgement->python_leaked_bytes += leaked_bytes(row);
-    judgement->python_leaked_blocks += leaked_blocks(row);
-  } else {
+  } else if (leak_is_summed((enum ht_kind)row->kind, row->residue, !rules->builtin_suppressions)) {
     judgement->leaked_direct_bytes += row->direct_bytes;
     judgement->leaked_indirect_bytes += row->indirect_bytes;
     judgement->leaked_blocks += leaked_blocks(row);
     judgement->leaked_sites++;
+  } else {
+    judgement->python_leaked_bytes += leaked_bytes(row);
+    judgement->python_leaked_blocks += leaked_blocks(row);
   }
 }
 
@@ -142,7 +142,7 @@ static void leaks_judge(struct judgement *judgement, const struct judgement_rule
     struct row *row = &judgement->rows[i];
     if (!is_leak(row)) continue;
     row_suppress(judgement, row, rules, known);
-    leak_count(judgement, row);
+    leak_count(judgement, row, rules);
   }
   free(known);
 }

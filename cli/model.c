@@ -222,6 +222,10 @@ void report_free(struct report *report) {
   *report = (struct report){0};
 }
 
+bool leak_is_summed(enum ht_kind kind, bool residue, bool residue_wanted) {
+  return kind != HT_KIND_PYTHON && (residue_wanted || !residue);
+}
+
 const char *report_argument(const struct report *report, uint32_t index) {
   const char *at = report->strings + report->process->argv;
   while (index--) at += strlen(at) + 1;

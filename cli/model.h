@@ -41,6 +41,10 @@ const uint64_t *site_timeline_at_ns(const struct report *report);
 const struct ht_file_site_row *site_timeline_row(const struct report *report, uint32_t row);
 const uint64_t *site_timeline_bytes(const struct ht_file_site_row *row);
 
+// True when a leak of this kind counts in a report's leaked figures: Python's leaks stand in its own list, and known
+// residue is passed over unless the user wants it.
+bool leak_is_summed(enum ht_kind kind, bool residue, bool residue_wanted);
+
 // Argument `index` below process->argc.
 const char *report_argument(const struct report *report, uint32_t index);
 

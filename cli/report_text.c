@@ -239,8 +239,9 @@ static void sizes_print(struct text_out *out, const struct judgement *judgement)
     const struct ht_file_size *size = &report->sizes[i];
     if (!size->allocations) continue;
     double share = judgement->allocations ? 100.0 * (double)size->allocations / (double)judgement->allocations : 0;
-    text_print(out, STYLE_PLAIN, "%12s and less %14s allocations %5.1f %% %12s\n", power_text(up_to, size->up_to_bytes),
-               count_text(calls, size->allocations), share, bytes_text(bytes, size->bytes));
+    text_print(out, STYLE_PLAIN, "%12s and less %14s allocation%-1s %5.1f %% %12s\n",
+               power_text(up_to, size->up_to_bytes), count_text(calls, size->allocations), plural(size->allocations),
+               share, bytes_text(bytes, size->bytes));
   }
 }
 

@@ -17,9 +17,9 @@ static void report_add(struct run_end *end, const char *path) {
   struct report report;
   struct problem problem;
   if (!report_load(path, &report, &problem)) return; // `heaptide report` will say what is wrong with it
-  for (uint32_t i = 0; i < report.leak_count; i++) { // as in a report's SUMMARY: without Python's and known residue
+  for (uint32_t i = 0; i < report.leak_count; i++) {
     const struct ht_file_site *site = &report.sites[report.leaks[i].site];
-    if (!(site->flags & HT_SITE_RESIDUE) && site->kind != HT_KIND_PYTHON)
+    if (leak_is_summed((enum ht_kind)site->kind, site->flags & HT_SITE_RESIDUE, false))
       end->leaked_bytes += report.leaks[i].direct_bytes + report.leaks[i].indirect_bytes;
   }
   if (report.process->peak_bytes > end->peak_bytes) end->peak_bytes = report.process->peak_bytes;

@@ -132,7 +132,7 @@ static void native_add(struct making *making, const struct ht_file_frame *from, 
   const struct ht_file_module *module = &making->report->modules[from->a];
   const struct symbol *symbol = &making->symbols->entries[entry];
   const char *path = text_or_null(making->report->strings + module->path);
-  struct shown_frame frame = {LANGUAGE_NATIVE, false, NULL, NULL, path, 0, 0, true, from->b};
+  struct shown_frame frame = {.language = LANGUAGE_NATIVE, .module = path, .has_offset = true, .offset = from->b};
   for (uint32_t i = 0; i < symbol->line_count; i++) {
     const struct symbol_line *line = &symbol->lines[i];
     frame.function = line->function;
@@ -238,6 +238,31 @@ static void sites_make(struct making *making, const struct node_map *map) {
   }
 }
 
+// ---- frames of one line
+
+static int number_compare(uintptr_t one, uintptr_t other) { return one < other ? -1 : one > other; }
+
+static int line_compare(const void *left, const void *right) {
+  const struct shown_frame *a = *(const struct shown_frame *const *)left,
+                           *b = *(const struct shown_frame *const *)right;
+  int order = number_compare((uintptr_t)a->file, (uintptr_t)b->file);
+  order = order ? order : number_compare(a->line, b->line);
+  return order ? order : number_compare((uintptr_t)a->function, (uintptr_t)b->function);
+}
+
+static void columns_mark(struct stacks *stacks) {
+  struct shown_frame **by_line = memory_get(stacks->frame_count, sizeof *by_line);
+  for (size_t i = 0; i < stacks->frame_count; i++) by_line[i] = &stacks->frames[i];
+  if (stacks->frame_count) qsort(by_line, stacks->frame_count, sizeof *by_line, line_compare);
+  for (size_t i = 1; i < stacks->frame_count; i++) {
+    struct shown_frame *one = by_line[i - 1], *other = by_line[i];
+    if (!one->file || line_compare(&one, &other) != 0 || one->column == other->column) continue;
+    one->column_tells = one->column != 0;
+    other->column_tells = other->column != 0;
+  }
+  free(by_line);
+}
+
 void stacks_make(struct stacks *stacks, const struct report *report, const struct symbols *symbols,
                  const struct stack_wishes *wishes) {
   *stacks = (struct stacks){.of_site = memory_get(report->site_count, sizeof(uint32_t)),
@@ -253,6 +278,7 @@ void stacks_make(struct stacks *stacks, const struct report *report, const struc
   for (uint32_t i = 1; i < report->frame_count; i++) frame_make(&making, i);
   struct node_map map = nodes_make(&making);
   sites_make(&making, &map);
+  columns_mark(stacks);
   free(map.shown);
   free(map.depth);
   free(making.first);

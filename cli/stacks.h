@@ -20,6 +20,7 @@ struct shown_frame {
   bool runtime; // of libc, an allocator, a language's runtime: never the site where another frame is there
   const char *function, *file, *module;
   uint32_t line, column;
+  bool column_tells; // another frame differs from this one by its column alone
   bool has_offset;
   uint64_t offset; // address in the module's ELF file; of JIT code the run-time address
 };

@@ -121,6 +121,17 @@ static void entry_check(struct symbols *symbols, struct symbol *entry) {
   if (unsure && !elf_name(&symbols->modules[entry->module], ELF_FUNCTION, entry->address)) entry->line_count = 0;
 }
 
+// llvm-symbolizer leaves names mangled that its own demangler does not know; libstdc++'s may.
+static void entry_demangle(struct symbols *symbols, struct symbol *entry) {
+  for (uint32_t i = 0; i < entry->line_count; i++) {
+    const char *name = entry->lines[i].function;
+    if (!name || strncmp(name, "_Z", 2) != 0) continue;
+    char *shown = demangle(name);
+    entry->lines[i].function = pool_text(&symbols->texts, shown);
+    free(shown);
+  }
+}
+
 // ---- all at once
 
 static bool debuginfod_wanted(void) {
@@ -192,6 +203,7 @@ void symbols_resolve(struct symbols *symbols) {
   free(queries);
   for (size_t i = 0; i < symbols->entry_count; i++) {
     entry_check(symbols, &symbols->entries[i]);
+    entry_demangle(symbols, &symbols->entries[i]);
     if (symbols->entries[i].line_count == 0) entry_name_by_elf(symbols, &symbols->entries[i]);
   }
 }

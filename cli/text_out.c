@@ -81,7 +81,9 @@ static void frame_print(struct text_out *out, const struct shown_frame *frame, e
   text_print_foreign(out, style, name, NAME_WIDTH);
   free(name);
   char *place = NULL;
-  if (frame->file && frame->line)
+  if (frame->file && frame->line && frame->column_tells)
+    place = memory_format("%s:%u:%u", file_shown(out, frame->file), frame->line, frame->column);
+  else if (frame->file && frame->line)
     place = memory_format("%s:%u", file_shown(out, frame->file), frame->line);
   else if (frame->file)
     place = memory_format("%s", file_shown(out, frame->file));
@@ -106,8 +108,26 @@ static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
   return last;
 }
 
+// A native block that is charged to a Python line has that line first and then the native code that the line called:
+// the outermost of it, which says what was called. NULL: the stack is no such one.
+static const struct shown_frame *called_by_line(const struct stacks *stacks, uint32_t node) {
+  const struct shown_frame *called = NULL;
+  if (!node || stack_frame(stacks, node)->language != LANGUAGE_PYTHON) return NULL;
+  for (node = stack_outer(stacks, node); node; node = stack_outer(stacks, node)) {
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    if (frame->language == LANGUAGE_PYTHON) return NULL;
+    if (frame->language == LANGUAGE_NATIVE && !frame->runtime) called = frame;
+  }
+  return called;
+}
+
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit) {
-  const struct shown_frame *site = stack_site(stacks, node);
+  const struct shown_frame *site = stack_site(stacks, node), *called = called_by_line(stacks, node);
+  if (called) {
+    frame_print(out, called, STYLE_DIM);
+    frame_print(out, site, STYLE_BOLD);
+    return;
+  }
   const struct shown_frame *inner = NULL; // what the site called: it tells apart what comes from one line
   for (; node && stack_frame(stacks, node) != site; node = stack_outer(stacks, node))
     if (stack_frame(stacks, node)->function) inner = stack_frame(stacks, node);

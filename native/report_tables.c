@@ -1,7 +1,9 @@
 #include "report_tables.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
+#include "maps.h"
 #include "modules.h"
 #include "process_info.h"
 #include "ranges.h"
@@ -201,10 +203,27 @@ void tables_write_frames(struct report_tables *tables, struct writer *writer) {
   writer_section_end(writer);
 }
 
-// The loader has no name for the executable.
+// `ld.so PROGRAM`: the kernel started the loader, which has no interpreter, and /proc/self/exe is the loader.
+static bool started_through_loader(void) { return getauxval(AT_BASE) == 0; }
+
+static uint32_t mapped_path(struct report_tables *tables, const struct module *module) {
+  struct maps maps;
+  const struct mapping *mapping = maps_read(&maps) ? maps_find(&maps, module->start) : NULL;
+  uint32_t path = mapping && mapping->path[0] == '/' ? tables_string(tables, mapping->path) : 0;
+  maps_drop(&maps);
+  return path;
+}
+
+// The loader has no name for the executable. A library's relative name went with the working folder of the time when
+// its code was first seen, which may not be the one it was loaded from.
 static uint32_t module_path(struct report_tables *tables, const struct module *module) {
+  bool relative = module->path && strchr(module->path, '/') && module->given[0] != '/';
+  uint32_t mapped = relative && module->current ? mapped_path(tables, module) : 0;
+  if (mapped) return mapped;
   if (module->path && module->path[0]) return tables_string(tables, module->path);
-  return module->flags & HT_MODULE_MAIN ? tables_string(tables, process_info()->exe) : 0;
+  if (!(module->flags & HT_MODULE_MAIN)) return 0;
+  uint32_t path = started_through_loader() ? mapped_path(tables, module) : 0;
+  return path ? path : tables_string(tables, process_info()->exe);
 }
 
 void tables_write_modules(struct report_tables *tables, struct writer *writer) {

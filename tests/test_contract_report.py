@@ -333,3 +333,14 @@ def test_command_starts_quickly():
     """20 ms is promised on an idle machine; five times that on a busy one."""
     best = min(command("--version").seconds for _ in range(10))
     assert best < 0.1
+
+
+def test_text_tells_calls_on_one_line_apart(tmp_path, planted):
+    """Only where the column is what makes the difference, it is shown."""
+    out = tmp_path / "out"
+    heaptide_run.traced([planted("two_leaks.c")], out=out, options=["-q"])
+    text = command("report", out).stdout.decode()
+    leaks = text[text.index("LEAKS") : text.index("GROWTH")]
+    sites = re.findall(r"^ +(\w+)  \S*?two_leaks\.c(:\d+)(:\d+)?$", leaks, re.MULTILINE)
+    assert len({column for function, _, column in sites if function == "lose_beta" and column}) >= 2, leaks
+    assert all(not column for function, _, column in sites if function == "lose_alpha"), leaks

@@ -317,3 +317,27 @@ def test_reports_do_not_depend_on_the_terminal_size_or_locale(planted, out):
 def test_peak_rss_is_plausible(planted, out):
     summary = heaptide_run.traced([planted("growth.c"), "rising", "0.2"], out=out).report()["summary"]
     assert summary["peak_rss_bytes"] is None or summary["peak_rss_bytes"] > os.sysconf("SC_PAGESIZE") * 100
+
+
+def test_closing_line_agrees_with_the_summary_under_py(tmp_path):
+    """What Python's objects leak stands in the python list, and neither in the summary nor in the closing line."""
+    script = "import gc; gc.disable()\nfor _ in range(500): a = []; a.append(a)\n"
+    run = heaptide_run.traced([sys.executable, "-c", script], out=tmp_path / "out", options=["--py"])
+    report = run.report(*heaptide_run.EVERY_ROW)
+    assert sum(row["live_blocks"] for row in report["python"] if row["leaked"]) >= 500
+    summary = report["summary"]
+    assert summary["leaked_direct_bytes"] + summary["leaked_indirect_bytes"] == 0
+    assert "1 process, leaked 0 B, " in run.stderr, run.describe()
+
+
+def test_library_of_a_relative_name_is_named_after_a_change_of_folder(tmp_path):
+    (tmp_path / "lib.c").write_text("#include <stdlib.h>\nvoid lose(void) { *(volatile char *)malloc(777) = 1; }\n")
+    (tmp_path / "main.c").write_text(
+        "#include <dlfcn.h>\n#include <unistd.h>\nint main(void) {\n"
+        '  void (*lose)(void) = dlsym(dlopen("./liblose.so", RTLD_NOW), "lose");\n'
+        '  if (chdir("/") != 0) return 1;\n  lose();\n  return 0;\n}\n'
+    )
+    subprocess.run(["gcc", "-g", "-shared", "-fPIC", "lib.c", "-o", "liblose.so"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-g", "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    (row,) = heaptide_run.traced(["./main"], out=tmp_path / "out", cwd=tmp_path).report()["leaks"]
+    assert row["site"]["function"] == "lose" and row["site"]["module"] == str(tmp_path / "liblose.so")

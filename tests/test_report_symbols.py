@@ -89,6 +89,14 @@ def test_next_choice(text, program, tmp_path):
     assert errors.count("\n") == 1 and str(broken) in errors
 
 
+def test_a_name_left_mangled_is_demangled(program, tmp_path):
+    """llvm-symbolizer's own demangler knows less than libstdc++'s."""
+    answer = '{"Symbol":[{"FunctionName":"_ZN5store3addEi","FileName":"/s.cc","Line":7,"Column":3}]}'
+    printer = stub(tmp_path, "printer", f"while read -r line; do echo '{answer}'; done")
+    report, errors = shown(reports(tmp_path, program), HEAPTIDE_SYMBOLIZER=printer)
+    assert names(report) == [("store::add(int)", 7)] and errors == ""
+
+
 def test_path_with_a_version_suffix(program, tmp_path):
     real, place = shutil.which("llvm-symbolizer") or shutil.which("llvm-symbolizer-14"), tmp_path / "bin"
     place.mkdir()
