@@ -43,7 +43,7 @@ static void *work(void *unused) {
   for (int i = 0; i < 10; i++) words.push_back(std::string(100, 'x'));
   plain = zeroed(50); // @plain
   pthread_setspecific(key_freeing, zeroed(70));
-  pthread_setspecific(key_losing, zeroed(80)); // @value
+  pthread_setspecific(key_losing, zeroed(80));  // @value
   pthread_setspecific(key_without, zeroed(90)); // @kept
   return unused;
 }
