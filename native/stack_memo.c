@@ -195,8 +195,8 @@ static uint32_t checks_add(struct stack_memo *memo, uint32_t frame, uint32_t end
   return end;
 }
 
-// The innermost frame in [outer, met) that is not proven unchanged; -1: all are. On foreign stacks, where no slot may be
-// read before the frames inside it are proven.
+// The innermost frame in [outer, met) that is not proven unchanged; -1: all are. On foreign stacks, where no slot may
+// be read before the frames inside it are proven.
 static HT_NOINLINE int64_t first_changed_foreign(const struct stack_memo *memo, int64_t met, int64_t outer) {
   const struct memo_info *infos = memo->arrays->infos;
   uint32_t check = infos[met].checks;
@@ -243,7 +243,8 @@ static void walk_to_recorded(const struct stack_memo *memo, uint32_t frame, uint
 
 // Frames [changed + 1, met] are proven, `changed` is not: they are taken over as walked, and walking goes on from
 // the outermost of them. At most `stack_depth` frames are walked after it, since the window ends there.
-static HT_NOINLINE void take_over(struct stack_memo *memo, int64_t met, int64_t changed, struct walk *walk, uint32_t *count) {
+static HT_NOINLINE void take_over(struct stack_memo *memo, int64_t met, int64_t changed, struct walk *walk,
+                                  uint32_t *count) {
   uintptr_t rbp = walk->rbp;
   struct walk frame = *walk;
   for (int64_t i = met; i > changed; i--) {
