@@ -13,14 +13,14 @@ const char help_run[] =
     "127: CMD was not found, 1 with --fail-on: CMD ended with 0 and a report holds such a finding.\n"
     "\n"
     "  --py               record Python's own allocations too, by file and line\n"
-    "  --py-depth N       Python frames kept of each allocation (1)\n"
+    "  --py-depth N       Python frames kept of each allocation (1; no more in this version)\n"
     "  --out DIR          where the reports go (a new folder heaptide.<prog>.<pid>)\n"
     "  --overwrite        DIR may hold reports: they are removed first\n"
     "  --no-children      record only the process that CMD starts as\n"
     "  --only NAME,...    record only programs with these names\n"
     "  --depth N          native frames kept of a stack (64; with --py 8); HEAPTIDE_DEPTH sets it too\n"
     "  --every MS         sampling period in milliseconds (100)\n"
-    "  --sample BYTES     record about one allocation in BYTES bytes, 0: every one (0)\n"
+    "  --sample BYTES     0: every allocation (0; nothing else in this version)\n"
     "  --fail-on WHAT     any, leaks, growth or none (none)\n"
     "  -q                 no closing line\n";
 

@@ -49,6 +49,13 @@ static bool depth_from_environment(struct run *run) {
   return false;
 }
 
+// Values that only a later version can honour: better refused than taken without effect. False after a complaint.
+static bool values_honoured(const struct run *run) {
+  if (run->sample_bytes) complain("run: --sample: sampling is not in this version; leave it out or give 0");
+  if (run->py_depth > 1) complain("run: --py-depth: more than 1 is not in this version; leave it out or give 1");
+  return !run->sample_bytes && run->py_depth == 1;
+}
+
 // False after a complaint.
 static bool run_parse(struct run *run, int argc, char **argv) {
   *run = (struct run){.py_depth = 1, .every_ms = 100};
@@ -70,7 +77,7 @@ static bool run_parse(struct run *run, int argc, char **argv) {
       {0},
   };
   int operands = options_parse("run", options, true, argc, argv);
-  if (operands < 0 || !depth_from_environment(run)) return false;
+  if (operands < 0 || !depth_from_environment(run) || !values_honoured(run)) return false;
   if (operands == 0) {
     complain("run: no program given; heaptide run [options] [--] CMD [ARG...]");
     return false;

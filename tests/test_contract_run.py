@@ -253,10 +253,11 @@ def test_default_sampling_period_is_100_ms(planted, out):
     assert 8 <= len(report["timeline"]["seconds"]) <= 14
 
 
-def test_sample_is_marked_as_an_estimate(planted, out):
-    report = heaptide_run.traced([planted("direct_many.c")], out=out, options=["--sample", "65536"]).report()
-    assert report["estimated"] is True
-    assert 0.3 < report["summary"]["live_bytes"] / 500500 < 3, report["summary"]
+@pytest.mark.parametrize("option", [["--sample", "65536"], ["--py-depth", "3"]])
+def test_what_has_no_effect_yet_is_refused(option, planted, out):
+    run = heaptide_run.command("run", "--out", out, *option, "--", planted("direct_many.c"))
+    assert run.status == 125 and run.stdout == b""
+    assert run.stderr.count("\n") == 1 and "not in this version" in run.stderr
 
 
 def test_sample_zero_is_exact(planted, out):
