@@ -55,6 +55,7 @@ void *sys_map(size_t bytes) {
   char *start = map_raw(bytes);
   if (!start) return NULL;
   sys_call3(SYS_madvise, (long)start, (long)bytes, MADV_DONTDUMP);
+  sys_call3(SYS_madvise, (long)start, (long)bytes, MADV_NOHUGEPAGE); // tables are touched here and there only
   lock_take(&own_lock);
   struct own_range *slot = own_slot_locked();
   if (slot) *slot = (struct own_range){(uintptr_t)start, (uintptr_t)start + bytes};
