@@ -29,6 +29,7 @@ BYTEARRAY_OBJECT = 56  # sys.getsizeof(bytearray()), its buffer apart
 LINES_SCRIPT = """\
 import gc
 gc.disable()
+bytes(1)  # up to 3.10 the first call makes the name "__bytes__", and drops it again for an interned one
 keep = [None] * 1000
 def fill():
     for index in range(1000):
