@@ -204,6 +204,4 @@ bool elf_has_lines(const struct elf *elf) {
   return section_named(elf, ".debug_info") || section_named(elf, ".zdebug_info");
 }
 
-bool elf_has_symbols(const struct elf *elf) { return section_named(elf, ".symtab"); }
-
 uint32_t elf_crc32(const struct elf *elf) { return crc32_add(0, elf->bytes, elf->size); }

@@ -26,7 +26,6 @@ const char *elf_debuglink(const struct elf *elf, uint32_t *crc32);
 
 // True when the file has .debug_info (compressed or not) or .symtab.
 bool elf_has_lines(const struct elf *elf);
-bool elf_has_symbols(const struct elf *elf);
 
 // The checksum of the whole file, as .gnu_debuglink has it.
 uint32_t elf_crc32(const struct elf *elf);

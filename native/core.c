@@ -12,8 +12,6 @@
 static ht_frame_source frame_source;
 void ht_set_frame_source(ht_frame_source source) { frame_source = source; }
 
-void ht_sample(struct thread *thread) { sampler_tick(thread); }
-
 // ---- calls of signal handlers inside a hook: noted, and made up for when the hook ends
 
 static HT_NOINLINE bool defer(struct thread *thread, struct deferred_call call) {
@@ -216,11 +214,10 @@ static void protect_locked(struct thread *thread, uintptr_t start, uintptr_t end
 }
 
 static bool any_reserved(uintptr_t start, uintptr_t end) {
-  uint32_t count, from = 0;
-  const struct range *ranges = range_array(&count);
-  while (from < count && ranges[from].end <= start) from++;
-  for (; from < count && ranges[from].start < end; from++)
-    if (ranges[from].flags & RANGE_RESERVED) return true;
+  uint32_t count;
+  const struct range *range = range_from(start, &count);
+  for (; count > 0 && range->start < end; range++, count--)
+    if (range->flags & RANGE_RESERVED) return true;
   return false;
 }
 
@@ -286,21 +283,9 @@ void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes) {
   if (unlikely(thread->in_hook)) return;
   ht_hook_begin(thread);
   lock_take(range_lock());
-  for (uintptr_t at = start; at < start + size_bytes;) {
-    struct range *range = (struct range *)range_find(at);
-    if (!range) { // the next one may begin further on
-      at = page_up(at + 1);
-      uint32_t count;
-      const struct range *ranges = range_array(&count);
-      uint32_t i = 0;
-      while (i < count && ranges[i].start < at) i++;
-      if (i == count) break;
-      at = ranges[i].start;
-      continue;
-    }
-    range->flags |= RANGE_LAZY;
-    at = range->end;
-  }
+  uint32_t count;
+  struct range *range = range_from(start, &count);
+  for (; count > 0 && range->start < start + size_bytes; range++, count--) range->flags |= RANGE_LAZY;
   lock_drop(range_lock());
   ht_hook_end(thread);
 }

@@ -55,11 +55,10 @@ HT_INLINE void ht_hook_end(struct thread *thread) {
   if (unlikely(thread->deferred_used)) ht_deferred_run(thread);
 }
 // A call that ended in a new block (`block`, 0: none): temporaries and the sampler's budget.
-void ht_sample(struct thread *thread);
 HT_INLINE void ht_called(struct thread *thread, uintptr_t block, size_t size_bytes) {
   thread->last_block = block;
   thread->sample_budget -= (int64_t)(size_bytes + SAMPLE_CALL_BYTES);
-  if (unlikely(thread->sample_budget < 0)) ht_sample(thread);
+  if (unlikely(thread->sample_budget < 0)) sampler_tick(thread);
 }
 
 // A second source of blocks for the leak scan (Python's small objects). World parked.

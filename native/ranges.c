@@ -49,6 +49,12 @@ static uint32_t lower_bound(uintptr_t address) {
   return low;
 }
 
+struct range *range_from(uintptr_t address, uint32_t *count) {
+  uint32_t at = lower_bound(address);
+  *count = used - at;
+  return buffer + first + at;
+}
+
 const struct range *range_find(uintptr_t address) {
   uint32_t at = lower_bound(address);
   return at < used && buffer[first + at].start <= address ? &buffer[first + at] : NULL;

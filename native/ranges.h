@@ -25,6 +25,8 @@ bool ranges_init(void);
 // Reading, for scan and report (world parked, or the lock held).
 const struct range *range_array(uint32_t *count);
 const struct range *range_find(uintptr_t address); // NULL: none there
+// The first range that ends behind `address`; `count`: how many there are from it on.
+struct range *range_from(uintptr_t address, uint32_t *count);
 
 // The caller holds the lock. `cut`: makes `at` a border, splitting the range that spans it.
 void range_cut_locked(uintptr_t at);

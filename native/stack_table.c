@@ -186,5 +186,3 @@ uint32_t string_intern_locked(const char *text, size_t bytes) {
   strings_by_content.used++;
   return *slot = id;
 }
-
-const char *string_at(uint32_t id) { return string_blob + id; }

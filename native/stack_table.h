@@ -31,7 +31,6 @@ uint32_t node_intern_locked(uint32_t parent, uint32_t frame);
 
 // Strings of other front ends (Python names); stable ids, deduplicated. 0 is "". Caller holds site_lock.
 uint32_t string_intern_locked(const char *text, size_t bytes);
-const char *string_at(uint32_t id);
 extern uint32_t string_bytes; // ids are offsets into one blob of this many bytes
 extern char *string_blob;
 

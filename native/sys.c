@@ -25,8 +25,7 @@ struct own_page {
 #define RANGES_A_PAGE (sizeof(((struct own_page *)0)->ranges) / sizeof(struct own_range))
 
 static struct own_page own_first;
-static struct lock own_lock = LOCK_INIT(LOCK_RANK_SYS); // guards the chain above and own_bytes
-static size_t own_bytes;
+static struct lock own_lock = LOCK_INIT(LOCK_RANK_SYS); // guards the chain above
 
 static void *map_raw(size_t bytes) {
   long result =
@@ -59,7 +58,6 @@ void *sys_map(size_t bytes) {
   lock_take(&own_lock);
   struct own_range *slot = own_slot_locked();
   if (slot) *slot = (struct own_range){(uintptr_t)start, (uintptr_t)start + bytes};
-  own_bytes += bytes;
   lock_drop(&own_lock);
   return start;
 }
@@ -70,7 +68,6 @@ void sys_unmap(void *start, size_t bytes) {
   for (struct own_page *page = &own_first; page; page = page->next)
     for (uint32_t i = 0; i < page->used; i++)
       if (page->ranges[i].start == (uintptr_t)start) page->ranges[i] = (struct own_range){0, 0};
-  own_bytes -= bytes;
   lock_drop(&own_lock);
   sys_call3(SYS_munmap, (long)start, (long)bytes, 0);
 }
@@ -80,15 +77,6 @@ void sys_own_each(void (*visit)(uintptr_t, uintptr_t, void *), void *context) {
     for (uint32_t i = 0; i < page->used; i++)
       if (page->ranges[i].start) visit(page->ranges[i].start, page->ranges[i].end, context);
 }
-
-bool sys_own_contains(uintptr_t address) {
-  for (struct own_page *page = &own_first; page; page = page->next)
-    for (uint32_t i = 0; i < page->used; i++)
-      if (address >= page->ranges[i].start && address < page->ranges[i].end) return true;
-  return false;
-}
-
-size_t sys_own_bytes(void) { return own_bytes; }
 
 struct lock *sys_lock(void) {
   return &own_lock;

@@ -30,11 +30,8 @@ void sys_unmap(void *start, size_t bytes);
 
 // Calls `visit` for each range of own memory (as given by sys_map and sys_own_add).
 void sys_own_each(void (*visit)(uintptr_t start, uintptr_t end, void *context), void *context);
-bool sys_own_contains(uintptr_t address);
 struct lock;
 struct lock *sys_lock(void);
-// Bytes of own memory that are mapped (not all of them touched).
-size_t sys_own_bytes(void);
 
 // Bytes of address space that one table may reserve: a 64th of RLIMIT_AS, or plenty without a limit.
 size_t sys_address_space_share(void);
