@@ -3,8 +3,9 @@
 # make SAN=1           build/san/heaptide: the command under AddressSanitizer and UBSan
 # make check           formatting, lint, include direction, what hook objects may import
 # make unit            C unit tests (SAN=1: under the sanitizers)
-# make test            installs what is missing, builds, runs everything: check, unit, pytest
-# make demo            installs what is missing, builds, records and reports examples/demo.c and train.py
+# make test            installs what is missing, builds, runs everything: check, unit, pytest (QUICK=1: without Mojo)
+# make demo            installs what is missing, builds, records and reports examples/demo.c, train.py and gpu.c
+# make fuzz            fuzzes what reads files that may be anything, FUZZ_SECONDS=60 in all
 # make wheel           dist/heaptide-*.whl
 # make bench           ratios to the bare program and to peers (QUICK=1: fewer runs, ONLY=NAME: one bench)
 # make format          formats C and Python in place
@@ -13,6 +14,7 @@ CXX = g++
 PYTHON = python3
 SAN =
 ARGS =
+FUZZ_SECONDS = 60
 
 BUILD = build$(if $(SAN),/san)
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' pyhooks/heaptide/__init__.py)
@@ -27,23 +29,30 @@ ALL_CFLAGS = -std=gnu11 -O2 -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer
 # Static, so that neither file needs anything but libc where it is run.
 ZSTD = -l:libzstd.a
 JANSSON = -l:libjansson.a
+PPROF = -l:libprotobuf-c.a
+ZLIB = -l:libz.a
+CURSES = -l:libncursesw.a -l:libtinfo.a
 
 LIBRARY_SOURCES := $(wildcard native/*.c gpu/*.c pyhooks/*.c)
 # What the command shares with the recorder.
-SHARED_SOURCES := $(wildcard native/session.c native/text.c native/exec_look.c)
-COMMAND_SOURCES := $(wildcard cli/*.c) $(SHARED_SOURCES)
+SHARED_SOURCES := $(wildcard native/session.c native/text.c native/exec_look.c native/crc32.c)
+# The pages of `heaptide flame` and `diff`: their HTML, CSS and JavaScript as strings in C.
+PAGE_TEXT = $(BUILD)/page_text.c
+COMMAND_SOURCES := $(wildcard cli/*.c) $(SHARED_SOURCES) $(PAGE_TEXT)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*_test.c))
 
 object = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+# Written by the protobuf compiler.
+GENERATED = $(BUILD)/gen/profile.pb-c
 
 LIBRARY = $(if $(LIBRARY_SOURCES),$(BUILD)/libheaptide.so)
 COMMAND = $(if $(wildcard cli/*.c),$(BUILD)/heaptide)
 
-.PHONY: all check unit test demo wheel bench format clean FORCE
+.PHONY: all check unit fuzz test demo wheel bench format clean FORCE
 .DELETE_ON_ERROR:
 
 # The recorder is preloaded into programs that know nothing of the sanitizers: it is not built for them.
-all: $(if $(SAN),,$(LIBRARY)) $(COMMAND)
+all: $(if $(SAN),,$(LIBRARY)) $(COMMAND) $(if $(SAN),,$(BUILD)/heaptide.1)
 
 # Another compiler or other flags: compile everything again. A file that came or went: link again.
 $(BUILD)/flags: CONTENT = $(CC) $(ALL_CFLAGS)
@@ -58,15 +67,39 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@echo '  CC $<'
 	@$(CC) $(ALL_CFLAGS) -Inative -MMD -MP -c -o $@ $<
 
+$(PAGE_TEXT): $(wildcard cli/page/*)
+	@mkdir -p $(@D)
+	@echo '  PAGE $@'
+	@$(PYTHON) cli/page/inline.py $@ cli/page/page.html cli/page/diff.html
+
 # --exclude-libs keeps zstd's symbols from taking over those of a zstd in the program.
 $(BUILD)/libheaptide.so: $(call object,$(LIBRARY_SOURCES)) $(BUILD)/flags $(BUILD)/sources
 	@echo '  LINK $@'
-	@$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,initfirst -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
+	@$(CC) $(ALL_CFLAGS) -shared -Wl,--exclude-libs,ALL -Wl,-z,initfirst -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,defs -Wl,--as-needed -o $@ \
 	  $(filter %.o,$^) $(ZSTD) -ldl $(LDFLAGS)
 
-$(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/flags $(BUILD)/sources
+$(GENERATED).c $(GENERATED).h &: cli/profile.proto
+	@mkdir -p $(@D)
+	@echo '  PROTO $<'
+	@protoc-c --proto_path=cli --c_out=$(@D) $<
+
+$(BUILD)/obj/gen/profile.pb-c.o: $(GENERATED).c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/obj/cli/export_pprof.o: $(GENERATED).h
+$(BUILD)/obj/cli/export_pprof.o: ALL_CFLAGS += -I$(BUILD)/gen
+
+# Taken in by the assembler (EMBED), which tells nobody.
+$(BUILD)/obj/cli/help_topics.o: $(wildcard cli/completion/*/*)
+
+$(BUILD)/heaptide: $(call object,$(COMMAND_SOURCES)) $(BUILD)/obj/gen/profile.pb-c.o $(BUILD)/flags $(BUILD)/sources
 	@echo '  LINK $@'
-	@$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(LDFLAGS)
+	@$(CC) $(ALL_CFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ZSTD) $(JANSSON) $(PPROF) $(ZLIB) $(CURSES) $(LDFLAGS)
+
+$(BUILD)/heaptide.1: man/make_man.py $(BUILD)/heaptide
+	@echo '  MAN $@'
+	@$(PYTHON) $^ $@
 
 # A unit test names what it is linked with at its top: `// sources: native/text.c native/sys.c`
 unit_sources = $(shell sed -n 's|^// sources:||p' $(1))
@@ -74,7 +107,7 @@ define unit_rule
 $(BUILD)/unit/$(notdir $(1:.c=)): $(call object,$(1) $(call unit_sources,$(1))) $(BUILD)/flags
 	@mkdir -p $$(@D)
 	@echo '  LINK $$@'
-	@$$(CC) $$(ALL_CFLAGS) -Wl,--as-needed -o $$@ $$(filter %.o,$$^) $$(ZSTD) $$(JANSSON) -ldl
+	@$$(CC) $$(ALL_CFLAGS) -Wl,--as-needed -o $$@ $$(filter %.o,$$^) $$(ZSTD) $$(JANSSON) -ldl -lm
 endef
 $(foreach test,$(wildcard tests/unit/*_test.c),$(eval $(call unit_rule,$(test))))
 $(BUILD)/obj/tests/unit/%.o: ALL_CFLAGS += -Icli -Igpu -Ipyhooks
@@ -85,6 +118,9 @@ $(BUILD)/obj/native/%.o: ALL_CFLAGS += -mgeneral-regs-only
 unit: export ASAN_OPTIONS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0
 unit: $(UNIT_TESTS)
 	@for test in $(UNIT_TESTS); do echo "unit: $$test"; timeout 120 $$test || exit 1; done
+
+fuzz: all
+	tests/unit/fuzz $(FUZZ_SECONDS)
 
 # Formatters of one fixed version, in their own venv.
 TOOLS = build/tools/.done
@@ -103,10 +139,12 @@ format: $(TOOLS)
 
 test:
 	.ci/install test
-	$(MAKE) --no-print-directory all $(BUILD)/venv/.done
+	$(MAKE) --no-print-directory all $(BUILD)/venv/.done $(if $(QUICK),,$(BUILD)/venv/.mojo)
+	$(if $(QUICK),@echo "test: QUICK=1 leaves Mojo out (1 GB); its tests are skipped where it is not installed")
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
 	$(MAKE) --no-print-directory check
 	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
 	$(BUILD)/venv/bin/python -m pytest -n 2 tests $(ARGS)
 
 $(BUILD)/venv/.done: tests/requirements.txt
@@ -114,10 +152,15 @@ $(BUILD)/venv/.done: tests/requirements.txt
 	$(@D)/bin/pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
+$(BUILD)/venv/.mojo: tests/requirements-mojo.txt $(BUILD)/venv/.done
+	$(@D)/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
 demo:
 	.ci/install demo
 	$(PYTHON) -m venv $(BUILD)/demo-venv
 	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check numpy
+	@echo "demo: building heaptide (half a minute on two cores)"
 	$(BUILD)/demo-venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
 	$(PYTHON) examples/run_demo.py $(BUILD)/demo-venv
 

@@ -45,6 +45,10 @@ setup(
     data_files=[
         ("bin", ["build/heaptide"]),
         ("lib/heaptide", ["build/libheaptide.so", *glob("build/bundle/*.so*")]),
+        ("include", ["include/heaptide.h"]),
+        ("share/man/man1", ["build/heaptide.1"]),
+        ("share/bash-completion/completions", ["cli/completion/bash/heaptide"]),
+        ("share/zsh/site-functions", ["cli/completion/zsh/_heaptide"]),
         ("share/doc/heaptide", glob("build/bundle/*.copyright")),
     ],
     options={

@@ -55,7 +55,7 @@ def build():
 
 
 def heaptide_command(bench, out):
-    options = ["--py"] if bench.is_python else []
+    options = ["--py", "--py-depth", str(bench.py_depth)] if bench.is_python else []
     return [HEAPTIDE, "run", "-q", *options, "--out", out, "--", *bench.command]
 
 
@@ -143,7 +143,9 @@ def print_row(bench, runs):
     ratio, over_mb = seconds / bare_seconds, (rss_bytes - bare_bytes) / MB
     file_mb = max(run.file_bytes for run in runs["heaptide"]) / MB
     beside_ratio, ratio_fails = verdict_on(ratio, bench.limit)
-    beside_memory, memory_fails = verdict_on(over_mb, bench.memory_limit_mb)
+    share = bench.memory_limit_share
+    memory_limit_mb = round(share * bare_bytes / MB) if share else bench.memory_limit_mb
+    beside_memory, memory_fails = verdict_on(over_mb, memory_limit_mb)
     beside_file, file_fails = verdict_on(file_mb, bench.file_limit_mb)
     line = (
         f"{bench.name:<11} {bare_seconds:7.3f} {ratio:8.2f} {beside_ratio:<9} {over_mb:8.1f} {beside_memory:<9} "

@@ -2,6 +2,8 @@
 #ifndef HT_COMMANDS_H
 #define HT_COMMANDS_H
 
+#include <stdbool.h>
+
 enum {
   STATUS_OK = 0,
   STATUS_FINDING = 1,
@@ -22,11 +24,21 @@ struct command {
 extern const struct command commands[];               // ended by one without a name
 const struct command *command_find(const char *name); // NULL: there is none
 
-// Prints the help of one command, or with NULL the list of commands. Returns the exit status.
-int help_show(const char *command);
+// Prints the help of one command or topic, or with NULL the list of both. Returns the exit status.
+int help_show(const char *name);
+
+// Prints their bare names, for completion.
+int help_list(bool topics);
 
 int command_run(int argc, char **argv);
+int command_attach(int argc, char **argv);
+int command_detach(int argc, char **argv);
+int command_snapshot(int argc, char **argv);
+int command_top(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_flame(int argc, char **argv);
+int command_diff(int argc, char **argv);
+int command_export(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_help(int argc, char **argv);
 

@@ -19,11 +19,18 @@ static demangler *demangler_find(void) {
   return found;
 }
 
+// Mojo's symbols are not mangled: they are printed signatures of up to thousands of characters. What stands before
+// their parameters is shown.
+static size_t shown_bytes(const char *name) {
+  size_t bytes = strcspn(name, "[(");
+  return bytes ? bytes : strlen(name);
+}
+
 char *demangle(const char *name) {
   int status = 0;
   char *shown = NULL;
   if (strncmp(name, "_Z", 2) == 0 && demangler_find()) shown = demangler_find()(name, NULL, NULL, &status);
-  return shown ? shown : memory_text(name, strlen(name));
+  return shown ? shown : memory_text(name, shown_bytes(name));
 }
 
 bool demangle_can(const char *name) {

@@ -8,16 +8,23 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "install_command.h"
 #include "library.h"
+#include "memory.h"
 #include "options.h"
+#include "problem.h"
+#include "report_input.h"
 #include "symbolizer_find.h"
 #include "target.h"
+#include "text_out.h"
 
-// What a check found: one line, and for something missing how to get it.
+// What a check found: one line, and for something missing what it is for and how to get it.
 struct finding {
   bool there;
   char text[PATH_MAX + 128];
-  const char *remedy;
+  const char *purpose;  // what does not work without it
+  const char *packages; // to install, NULL: none
+  const char *remedy;   // without packages: what to do
 };
 
 struct check {
@@ -31,10 +38,10 @@ static void found(struct finding *finding, const char *what) {
   snprintf(finding->text, sizeof finding->text, "%s", what);
 }
 
-static void missing(struct finding *finding, const char *what, const char *remedy) {
+static void missing(struct finding *finding, const char *what, const char *purpose) {
   finding->there = false;
+  finding->purpose = purpose;
   snprintf(finding->text, sizeof finding->text, "%s", what);
-  finding->remedy = remedy;
 }
 
 static bool program_find(const char *name, struct target *target) {
@@ -47,7 +54,8 @@ static void look_library(struct finding *finding) {
   if (library_find(&library))
     found(finding, library.path);
   else
-    missing(finding, "libheaptide.so is not there", "install heaptide again: without it nothing can be recorded");
+    missing(finding, "libheaptide.so is not there", "heaptide run: nothing can be recorded");
+  finding->remedy = "install heaptide again: pip install --force-reinstall heaptide";
 }
 
 // True when `path --version` runs and ends with 0.
@@ -64,13 +72,16 @@ static bool program_works(const char *path) {
 
 static void look_symbolizer(struct finding *finding) {
   struct symbolizer_list list = symbolizers_find();
-  if (list.first_is_named && !program_works(list.paths[0]))
-    missing(finding, "HEAPTIDE_SYMBOLIZER names a program that does not run", "correct it, or unset it");
-  else if (list.count)
+  const char *purpose = "lines and inlined functions; names alone come from the ELF symbols";
+  if (list.first_is_named && !program_works(list.paths[0])) {
+    missing(finding, "HEAPTIDE_SYMBOLIZER names a program that does not run", purpose);
+    finding->remedy = "unset HEAPTIDE_SYMBOLIZER, or correct it";
+  } else if (list.count) {
     found(finding, list.paths[0]);
-  else
-    missing(finding, "no llvm-symbolizer",
-            "apt-get install llvm: without it, names come from the ELF symbols, without lines");
+  } else {
+    missing(finding, "no llvm-symbolizer", purpose);
+    finding->packages = "llvm";
+  }
   symbolizers_free(&list);
 }
 
@@ -79,7 +90,8 @@ static void look_gdb(struct finding *finding) {
   if (program_find("gdb", &target))
     found(finding, target.path);
   else
-    missing(finding, "no gdb", "apt-get install gdb: it gets heaptide into a running process");
+    missing(finding, "no gdb", "your own look into a process that hangs; heaptide attach works without");
+  finding->packages = "gdb";
 }
 
 // Yama's scope (Documentation/admin-guide/LSM/Yama.rst); -1 without Yama, where every own process may be traced.
@@ -92,15 +104,17 @@ static int ptrace_scope(void) {
 }
 
 static void look_ptrace(struct finding *finding) {
+  const char *purpose = "heaptide attach; heaptide run works without";
   int scope = ptrace_scope();
-  if (scope == 3)
-    missing(finding, "ptrace_scope is 3: nobody may attach",
-            "it can only be changed at boot: kernel.yama.ptrace_scope");
-  else if (scope > 0 && geteuid() != 0)
-    missing(finding, scope == 1 ? "ptrace_scope is 1: only own children" : "ptrace_scope is 2: only root",
-            "sudo sysctl kernel.yama.ptrace_scope=0: needed to attach only, run works without");
-  else
+  if (scope == 3) {
+    missing(finding, "ptrace_scope is 3: nobody may attach", purpose);
+    finding->remedy = "set kernel.yama.ptrace_scope to 0 in /etc/sysctl.d and boot: 3 cannot be changed before";
+  } else if (scope > 0 && geteuid() != 0) {
+    missing(finding, scope == 1 ? "ptrace_scope is 1: only own children" : "ptrace_scope is 2: only root", purpose);
+    finding->remedy = "sudo sysctl kernel.yama.ptrace_scope=0";
+  } else {
     found(finding, scope > 0 ? "root may attach to any process" : "own processes can be attached to");
+  }
 }
 
 static void look_hip(struct finding *finding) {
@@ -113,7 +127,8 @@ static void look_hip(struct finding *finding) {
     globfree(&paths);
     if (there) return;
   }
-  missing(finding, "no HIP runtime", "install ROCm, or use a PyTorch wheel that brings it: for AMD GPUs only");
+  missing(finding, "no HIP runtime", "memory of AMD GPUs only");
+  finding->remedy = "install ROCm (rocm.docs.amd.com), or a PyTorch wheel for ROCm, which brings it";
 }
 
 static void look_python(struct finding *finding) {
@@ -129,7 +144,8 @@ static void look_python(struct finding *finding) {
   if (all[0])
     found(finding, all);
   else
-    missing(finding, "no Python from 3.9 to 3.14 in PATH", "apt-get install python3: for --py only");
+    missing(finding, "no Python from 3.9 to 3.14 in PATH", "heaptide run --py");
+  finding->packages = "python3";
 }
 
 static const struct check checks[] = {
@@ -145,12 +161,28 @@ static bool is_needed(const struct check *check) {
   return check->needed || (strcmp(check->name, "symbolizer") == 0 && chosen && chosen[0]);
 }
 
-// Prints one check's line. Returns whether it is there.
-static bool check_show(const struct check *check) {
+static void line_print(struct text_out *out, const char *name, enum text_style style, const char *word,
+                       const char *text) {
+  text_print(out, STYLE_BOLD, "%-11s", name);
+  text_print(out, style, " %-7s", word);
+  text_print(out, STYLE_PLAIN, "  ");
+  text_print_foreign(out, STYLE_PLAIN, text, PATH_MAX);
+  text_print(out, STYLE_PLAIN, "\n");
+}
+
+static void remedy_print(struct text_out *out, const struct finding *finding) {
+  char *command = finding->packages ? install_command(finding->packages) : memory_format("%s", finding->remedy);
+  line_print(out, "", STYLE_DIM, "for", finding->purpose);
+  line_print(out, "", STYLE_BOLD, "fix", command);
+  free(command);
+}
+
+// Prints one check's lines. Returns whether it is there.
+static bool check_show(struct text_out *out, const struct check *check) {
   struct finding finding = {0};
   check->look(&finding);
-  printf("%-11s %s  %s\n", check->name, finding.there ? "ok     " : "missing", finding.text);
-  if (!finding.there) printf("%-11s          %s\n", "", finding.remedy);
+  line_print(out, check->name, finding.there ? STYLE_GOOD : STYLE_BAD, finding.there ? "ok" : "missing", finding.text);
+  if (!finding.there) remedy_print(out, &finding);
   return finding.there;
 }
 
@@ -173,10 +205,12 @@ int command_doctor(int argc, char **argv) {
   const struct option none[] = {{0}};
   int count = options_parse("doctor", none, false, argc, argv);
   if (count < 0 || !names_known(count, argv + 1)) return STATUS_ERROR;
+  struct text_out out = text_out_make(stdout, colour_wanted(false));
   bool all_there = true;
-  for (int i = 0; i < count; i++) all_there &= check_show(check_find(argv[1 + i]));
+  for (int i = 0; i < count; i++) all_there &= check_show(&out, check_find(argv[1 + i]));
   for (size_t i = 0; count == 0 && i < CHECK_COUNT; i++)
-    if (!check_show(&checks[i]) && is_needed(&checks[i])) all_there = false;
+    if (!check_show(&out, &checks[i]) && is_needed(&checks[i])) all_there = false;
+  text_out_free(&out);
   if (fflush(stdout)) return STATUS_ERROR;
   return all_there ? STATUS_OK : STATUS_FINDING;
 }

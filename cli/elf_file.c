@@ -143,7 +143,7 @@ static int span_compare(const void *left, const void *right) {
 }
 
 static void symbols_sort(struct symbol_list *list) {
-  qsort(list->spans, list->count, sizeof *list->spans, span_compare);
+  if (list->count) qsort(list->spans, list->count, sizeof *list->spans, span_compare);
 }
 
 // .symtab where there is one: it has all that .dynsym has.

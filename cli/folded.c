@@ -2,26 +2,10 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "holders.h"
+#include "measure.h"
 #include "memory.h"
-
-static uint64_t leaked_value(const struct row *row) {
-  return row->suppressed ? 0 : row->direct_bytes + row->indirect_bytes;
-}
-static uint64_t live_value(const struct row *row) { return row->live_bytes; }
-static uint64_t peak_value(const struct row *row) { return row->peak_bytes; }
-static uint64_t allocated_value(const struct row *row) { return row->allocated_bytes; }
-static uint64_t temporaries_value(const struct row *row) { return row->temporaries; }
-
-static const struct {
-  const char *word;
-  uint64_t (*value)(const struct row *row);
-} values[] = {
-    {"leaked", leaked_value},           {"live", live_value}, {"peak", peak_value}, {"allocated", allocated_value},
-    {"temporaries", temporaries_value},
-};
 
 // A frame's name, without the characters that mean something in the format.
 static void name_print(FILE *stream, const char *name) {
@@ -56,13 +40,21 @@ static void stack_print(FILE *stream, const struct stacks *stacks, uint32_t node
 }
 
 void folded_print(FILE *stream, const struct judgement *judgement, const char *what, const char *prefix) {
-  size_t choice = 0;
-  while (strcmp(values[choice].word, what) != 0) choice++;
+  const struct measure *measure = measure_find(what);
   for (size_t i = 0; i < judgement->row_count; i++) {
     const struct row *row = &judgement->rows[i];
-    uint64_t value = values[choice].value(row);
+    uint64_t value = measure->value(row);
     if (!value) continue;
     stack_print(stream, judgement->stacks, row->stack, prefix);
     fprintf(stream, " %llu\n", (unsigned long long)value);
+  }
+}
+
+void folded_print_set(FILE *stream, const struct report_set *set, const char *what) {
+  for (size_t i = 0; i < set->count; i++) {
+    const struct report *report = &set->reports[i];
+    char *name = memory_format("%s %u", path_name(report->strings + report->process->exe), report->process->pid);
+    folded_print(stream, &set->judgements[i], what, set->count > 1 ? name : NULL);
+    free(name);
   }
 }

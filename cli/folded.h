@@ -4,13 +4,12 @@
 
 #include <stdio.h>
 
-#include "judgement.h"
+#include "report_set.h"
 
-// `what`: leaked, live, peak, allocated (bytes each) or temporaries (their number). `prefix`: a first frame, NULL:
-// none.
+// `what`: one of MEASURE_CHOICES. `prefix`: a first frame, NULL: none.
 void folded_print(FILE *stream, const struct judgement *judgement, const char *what, const char *prefix);
 
-// The words that folded_print knows, as `a|b|c`.
-#define FOLDED_CHOICES "leaked|live|peak|allocated|temporaries"
+// Those of every process; of several each gets a first frame of its own.
+void folded_print_set(FILE *stream, const struct report_set *set, const char *what);
 
 #endif

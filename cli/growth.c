@@ -10,6 +10,7 @@
 #define LAST_START_SHARE 0.5 // up to here
 #define RISE_BYTES 65536.0   // less is no growth
 #define RISE_SHARE 0.05      // of the mean
+#define NOISE_DEVIATIONS 4.0 // a rise of an estimate within so many standard deviations is chance
 enum { SAMPLES_MIN = 8 };
 // Two samples make a line, but prove nothing: a window needs three to be judged.
 enum { WINDOW_SAMPLES_MIN = 3 };
@@ -48,6 +49,11 @@ struct growth_window growth_first_window(double run_s) {
   return (struct growth_window){SETUP_SHARE * run_s, run_s};
 }
 
+// Bytes estimated from a sample of one in N vary by sqrt(bytes * N), and a rise is the difference of two such figures.
+static bool is_chance(double rise, double mean, double sample_bytes) {
+  return rise * rise < NOISE_DEVIATIONS * NOISE_DEVIATIONS * 2 * mean * sample_bytes;
+}
+
 static bool is_growth(double rise, double mean, struct growth_limit limit) {
   return limit.given ? rise > limit.bytes : rise > RISE_BYTES && rise > RISE_SHARE * mean;
 }
@@ -76,7 +82,9 @@ static struct growth window_judge(const struct growth_curve *curve, struct growt
   struct fit fit = fit_make(curve, window);
   struct growth growth = {.slope_bytes_per_s = fit.slope, .projected_bytes = fit.slope * span_s, .window = window};
   bool judged = fit.count >= WINDOW_SAMPLES_MIN;
-  growth.verdict = judged && !is_growth(growth.projected_bytes, fit.mean, limit) ? VERDICT_PASS : VERDICT_FAIL;
+  bool grows = is_growth(growth.projected_bytes, fit.mean, limit) &&
+               !is_chance(growth.projected_bytes, fit.mean, curve->sample_bytes);
+  growth.verdict = judged && !grows ? VERDICT_PASS : VERDICT_FAIL;
   why_write(&growth, fit.mean);
   return growth;
 }

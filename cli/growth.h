@@ -18,6 +18,7 @@ struct growth_curve {
   const double *at_s;
   const double *bytes;
   size_t count;
+  double sample_bytes; // of a curve that is estimated from one byte in so many (--sample); 0: exact
 };
 
 struct growth {

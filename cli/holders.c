@@ -10,7 +10,7 @@ const char *path_name(const char *path) {
   return slash && slash[1] ? slash + 1 : path;
 }
 
-static char *frame_name(const struct shown_frame *frame) {
+char *frame_name(const struct shown_frame *frame) {
   if (frame->function) return memory_format("%s", frame->function);
   if (frame->module) return memory_format("[%s+0x%llx]", path_name(frame->module), (unsigned long long)frame->offset);
   return memory_format("[unknown+0x%llx]", (unsigned long long)frame->offset);

@@ -18,6 +18,9 @@ char **holder_texts(const struct report *report, const struct ht_file_holder *ho
 // "FUNCTION FILE:LINE" of a frame as far as they are known, the file without its folders; new memory.
 char *frame_words(const struct shown_frame *frame);
 
+// The function's name, else `[module+0xoffset]`; new memory.
+char *frame_name(const struct shown_frame *frame);
+
 // The part of a path behind its last slash.
 const char *path_name(const char *path);
 

@@ -62,6 +62,13 @@ void out_count(struct json_out *out, const char *key, uint64_t count) {
   fprintf(out->stream, "%llu", (unsigned long long)count);
 }
 
+void out_known(struct json_out *out, const char *key, bool known, uint64_t count) {
+  if (known)
+    out_count(out, key, count);
+  else
+    out_null(out, key);
+}
+
 void out_bool(struct json_out *out, const char *key, bool value) {
   item_begin(out, key);
   fputs(value ? "true" : "false", out->stream);

@@ -18,6 +18,7 @@ void out_close(struct json_out *out, char bracket);                 // '}' or ']
 // `text` NULL: null. Bytes that are no UTF-8 are written as U+FFFD each.
 void out_text(struct json_out *out, const char *key, const char *text);
 void out_count(struct json_out *out, const char *key, uint64_t count);
+void out_known(struct json_out *out, const char *key, bool known, uint64_t count); // null unless `known`
 void out_bool(struct json_out *out, const char *key, bool value);
 void out_null(struct json_out *out, const char *key);
 

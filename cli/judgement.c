@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "holders.h"
 #include "memory.h"
+#include "mojo_process.h"
+#include "units.h"
 
 // A helper process below both is not worth more than a line.
 enum { QUIET_PEAK_BYTES = 1 << 20, QUIET_LEAK_BYTES = 64 << 10 };
 
-#define NS_PER_S 1e9
+// Types of a row's objects that are shown.
+enum { TYPES_SHOWN = 3 };
 
 // ---- sites merged into rows
 
@@ -62,6 +66,7 @@ static void sites_merge(struct merging *merging) {
                       .stack = merging->judgement->stacks->of_site[i],
                       .residue = site->flags & HT_SITE_RESIDUE,
                       .arena = site->flags & HT_SITE_ARENA,
+                      .pool = site->flags & HT_SITE_POOL,
                       .suppression = -1};
     merging->row_of_site[i] = row_find(merging, &row);
     row_add_site(&merging->judgement->rows[merging->row_of_site[i]], site);
@@ -86,6 +91,43 @@ static void holders_take(const struct merging *merging, struct symbols *symbols,
     if (holder->link_count && !row->held_by)
       row->held_by = holder_texts(report, holder, judgement->stacks, symbols, symbol_modules, &row->held_count);
   }
+}
+
+// ---- types of objects
+
+static void row_add_type(struct row_types *row, size_t *capacity, const char *name, const struct ht_file_type *type) {
+  size_t i = 0;
+  while (i < row->count && strcmp(row->types[i].name, name) != 0) i++;
+  if (i == row->count) {
+    row->types = memory_grow(row->types, row->count, capacity, sizeof *row->types);
+    row->types[row->count++] = (struct row_type){.name = name};
+  }
+  row->types[i].blocks += type->blocks;
+  row->types[i].bytes += type->bytes;
+}
+
+static int type_compare(const void *left, const void *right) {
+  const struct row_type *a = left, *b = right;
+  if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+static struct row_types *types_of(struct row *row, bool lost) { return lost ? &row->lost_types : &row->types; }
+
+static void types_take(const struct merging *merging, const struct ht_file_type *types, uint32_t count, bool lost) {
+  struct judgement *judgement = merging->judgement;
+  size_t *capacities = memory_get(judgement->row_count, sizeof *capacities);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t row = merging->row_of_site[types[i].site];
+    const char *name = judgement->report->strings + types[i].name;
+    row_add_type(types_of(&judgement->rows[row], lost), &capacities[row], name, &types[i]);
+  }
+  for (size_t i = 0; i < judgement->row_count; i++) {
+    struct row_types *row = types_of(&judgement->rows[i], lost);
+    if (row->count) qsort(row->types, row->count, sizeof *row->types, type_compare);
+    if (row->count > TYPES_SHOWN) row->count = TYPES_SHOWN;
+  }
+  free(capacities);
 }
 
 // ---- leaks
@@ -151,11 +193,21 @@ static void leaks_judge(struct judgement *judgement, const struct judgement_rule
 
 typedef uint64_t row_figure(const struct row *row);
 
-// Leaks of empty blocks count too: one more than their bytes.
-static uint64_t leak_figure(const struct row *row) { return is_leak(row) ? leaked_bytes(row) + 1 : 0; }
+// Leaks of empty blocks count too: one more than their bytes. Direct ones come first, as LeakSanitizer has them: the
+// others go with them.
+static uint64_t leak_figure(const struct row *row) {
+  static const uint64_t direct = 1ull << 63;
+  return is_leak(row) ? (row->direct_blocks ? direct : 0) + leaked_bytes(row) + 1 : 0;
+}
 static uint64_t peak_figure(const struct row *row) { return row->peak_bytes; }
 static uint64_t hotspot_figure(const struct row *row) { return row->allocations; }
 static uint64_t temporary_figure(const struct row *row) { return row->temporaries; }
+
+// What it held, by whichever is more: at the peak or at the end.
+static uint64_t gpu_figure(const struct row *row) {
+  bool of_gpu = row->kind == HT_KIND_DEVICE || row->kind == HT_KIND_PINNED || row->kind == HT_KIND_MANAGED;
+  return of_gpu ? 1 + (row->peak_bytes > row->live_bytes ? row->peak_bytes : row->live_bytes) : 0;
+}
 
 struct ranked {
   uint64_t figure;
@@ -240,14 +292,14 @@ static struct growth not_judged(const char *why) {
   return growth;
 }
 
-static double run_seconds(const struct report *report) { return (double)report->process->duration_ns / NS_PER_S; }
+static double run_seconds(const struct report *report) { return seconds_of(report->process->duration_ns); }
 
 static struct growth pool_judge(const struct report *report, bool device, struct growth_limit limit) {
   double *at_s = memory_get(report->sample_count, sizeof *at_s),
          *bytes = memory_get(report->sample_count, sizeof *bytes);
   double most = 0;
   for (uint32_t i = 0; i < report->sample_count; i++) {
-    at_s[i] = (double)report->samples[i].at_ns / NS_PER_S;
+    at_s[i] = seconds_of(report->samples[i].at_ns);
     bytes[i] = pool_bytes(&report->samples[i], device);
     most = bytes[i] > most ? bytes[i] : most;
   }
@@ -256,8 +308,10 @@ static struct growth pool_judge(const struct report *report, bool device, struct
     growth = not_judged("attached: what came before is not known");
   else if (device && most == 0)
     growth = not_judged("no device memory was used");
-  else
-    growth = growth_judge(&(struct growth_curve){at_s, bytes, report->sample_count}, run_seconds(report), limit);
+  else {
+    struct growth_curve curve = {at_s, bytes, report->sample_count, device ? 0 : (double)report->process->sample_bytes};
+    growth = growth_judge(&curve, run_seconds(report), limit);
+  }
   free(at_s);
   free(bytes);
   return growth;
@@ -276,7 +330,7 @@ static void points_take(struct judgement *judgement) {
   judgement->point_count = judgement->report->site_timeline->point_count;
   judgement->point_s = memory_get(judgement->point_count, sizeof *judgement->point_s);
   for (size_t i = 0; i < judgement->point_count; i++)
-    judgement->point_s[i] = (double)site_timeline_at_ns(judgement->report)[i] / NS_PER_S;
+    judgement->point_s[i] = seconds_of(site_timeline_at_ns(judgement->report)[i]);
 }
 
 static void curves_make(struct judgement *judgement, const uint32_t *row_of_site) {
@@ -307,7 +361,8 @@ static void growing_make(struct judgement *judgement) {
     const struct growth *pool = judgement->rows[row].kind == HT_KIND_DEVICE ? &judgement->device : &judgement->cpu;
     struct growth_window window =
         pool->verdict == VERDICT_NONE ? growth_first_window(run_seconds(judgement->report)) : pool->window;
-    struct growth_curve curve = {judgement->point_s, judgement->curves[i].bytes, judgement->point_count};
+    struct growth_curve curve = {
+        .at_s = judgement->point_s, .bytes = judgement->curves[i].bytes, .count = judgement->point_count};
     double bytes_per_s;
     if (growth_rise(&curve, window, &bytes_per_s))
       judgement->growing[judgement->growing_count++] = (struct growth_row){row, bytes_per_s};
@@ -328,20 +383,29 @@ static void totals_count(struct judgement *judgement) {
 
 static void notes_collect(struct judgement *judgement, const struct symbols *symbols, const uint32_t *symbol_modules) {
   const struct report *report = judgement->report;
-  judgement->notes = memory_get((size_t)report->note_count + report->module_count, sizeof *judgement->notes);
+  const char *mojo = mojo_process_note(report);
+  judgement->notes = memory_get((size_t)report->note_count + report->module_count + 2, sizeof *judgement->notes);
+  if (mojo) judgement->notes[judgement->note_count++] = mojo;
   for (uint32_t i = 0; i < report->note_count; i++)
     judgement->notes[judgement->note_count++] = report->strings + report->notes[i];
   for (uint32_t i = 0; i < report->module_count; i++) {
     const char *note = symbols->modules[symbol_modules[i]].note;
     if (note) judgement->notes[judgement->note_count++] = note;
   }
+  judgement->advice = advice_make(report, symbols, symbol_modules);
+  if (judgement->advice) judgement->notes[judgement->note_count++] = judgement->advice;
+}
+
+// What a wrapper was before it became the program (an env, a shim of a version manager) is of no interest, if clean.
+static bool may_be_quiet(const struct judgement *judgement, uint64_t leaked_bytes) {
+  if (!(judgement->report->process->flags & HT_PROCESS_MAIN)) return leaked_bytes < QUIET_LEAK_BYTES;
+  return judgement->report->replaced && leaked_bytes == 0;
 }
 
 static bool is_quiet(const struct judgement *judgement) {
-  const struct ht_file_process *process = judgement->report->process;
-  return !(process->flags & HT_PROCESS_MAIN) && process->peak_bytes < QUIET_PEAK_BYTES &&
-         judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes < QUIET_LEAK_BYTES &&
-         !judgement_has_growth(judgement);
+  uint64_t leaked_bytes = judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes;
+  bool small = judgement->report->process->peak_bytes < QUIET_PEAK_BYTES && !judgement_has_growth(judgement);
+  return judgement->helper || (small && may_be_quiet(judgement, leaked_bytes));
 }
 
 static void rows_make(struct judgement *judgement, struct merging *merging) {
@@ -356,16 +420,19 @@ static void rows_make(struct judgement *judgement, struct merging *merging) {
 }
 
 struct judgement judgement_make(const struct report *report, const struct stacks *stacks, struct symbols *symbols,
-                                const uint32_t *symbol_modules, const struct judgement_rules *rules) {
-  struct judgement judgement = {.report = report, .stacks = stacks};
+                                const uint32_t *symbol_modules, const struct judgement_rules *rules, bool helper) {
+  struct judgement judgement = {.report = report, .stacks = stacks, .helper = helper};
   struct merging merging = {.judgement = &judgement};
   rows_make(&judgement, &merging);
   holders_take(&merging, symbols, symbol_modules);
+  types_take(&merging, report->types, report->type_count, false);
+  types_take(&merging, report->lost_types, report->lost_type_count, true);
   leaks_judge(&judgement, rules);
   judgement.leaks = list_make(&judgement, leak_figure, LIST_NATIVE);
   judgement.peak = list_make(&judgement, peak_figure, LIST_ALL);
   judgement.hotspots = list_make(&judgement, hotspot_figure, LIST_ALL);
   judgement.temporaries = list_make(&judgement, temporary_figure, LIST_ALL);
+  judgement.gpu = list_make(&judgement, gpu_figure, LIST_NATIVE);
   python_make(&judgement);
   totals_count(&judgement);
   notes_collect(&judgement, symbols, symbol_modules);
@@ -383,9 +450,16 @@ bool judgement_python_shown(const struct judgement *judgement, size_t index, uin
   return index < leaked ? index < top : index - leaked < top;
 }
 
-bool judgement_has_leaks(const struct judgement *judgement) { return judgement->leaked_sites > 0; }
+bool judgement_has_leaks(const struct judgement *judgement) {
+  return !judgement->helper && judgement->leaked_sites > 0;
+}
+
+bool judgement_leaks_known(const struct judgement *judgement) {
+  return judgement->leaked_sites || (judgement->report->process->flags & HT_PROCESS_SCANNED);
+}
 
 bool judgement_has_growth(const struct judgement *judgement) {
+  if (judgement->helper) return false;
   return judgement->cpu.verdict == VERDICT_FAIL || judgement->device.verdict == VERDICT_FAIL;
 }
 
@@ -393,13 +467,17 @@ void judgement_free(struct judgement *judgement) {
   for (size_t i = 0; i < judgement->row_count; i++) {
     for (size_t k = 0; k < judgement->rows[i].held_count; k++) free(judgement->rows[i].held_by[k]);
     free(judgement->rows[i].held_by);
+    free(judgement->rows[i].types.types);
+    free(judgement->rows[i].lost_types.types);
   }
   for (size_t i = 0; i < judgement->curve_count; i++) free(judgement->curves[i].bytes);
+  free(judgement->advice);
   free(judgement->rows);
   free(judgement->leaks.rows);
   free(judgement->peak.rows);
   free(judgement->hotspots.rows);
   free(judgement->temporaries.rows);
+  free(judgement->gpu.rows);
   free(judgement->python);
   free(judgement->growing);
   free(judgement->notes);

@@ -12,6 +12,17 @@
 #include "suppress.h"
 #include "symbols.h"
 
+// Objects of one type, and the buffers that are theirs.
+struct row_type {
+  const char *name;
+  uint64_t blocks, bytes;
+};
+
+struct row_types {
+  struct row_type *types; // the largest, falling
+  size_t count;           // 0: not known
+};
+
 // Sites of one kind with the same shown stack, added up.
 struct row {
   uint32_t kind;                  // enum ht_kind
@@ -19,6 +30,7 @@ struct row {
   const struct shown_frame *site; // NULL: the stack is empty
   bool residue;                   // known library residue
   bool arena;                     // `python arenas, free`
+  bool pool;                      // what is left of a framework's pool blocks
   int suppression;                // index, -1: none
   bool suppressed;
   uint64_t allocations, frees, temporaries, allocated_bytes;
@@ -26,6 +38,8 @@ struct row {
   uint64_t direct_bytes, direct_blocks, indirect_bytes, indirect_blocks; // leaked
   char **held_by; // from the block outwards to the root; held_count of them, 0: unknown
   size_t held_count;
+  struct row_types types;      // of what is live and was reached
+  struct row_types lost_types; // of what was found lost
 };
 
 // Indexes of rows, sorted by what the list is about, largest first.
@@ -60,6 +74,7 @@ struct judgement {
   struct row *rows;
   size_t row_count;
   struct row_list leaks, peak, hotspots, temporaries; // Python's sites are in `python` only
+  struct row_list gpu;
   struct python_row *python;
   size_t python_count, python_leaked_count;                                         // the leaked rows come first
   uint64_t leaked_direct_bytes, leaked_indirect_bytes, leaked_blocks, leaked_sites; // suppressed ones left out
@@ -73,8 +88,10 @@ struct judgement {
   size_t point_count;
   struct row_curve *curves;
   size_t curve_count;
+  char *advice;       // one of the notes; NULL: none
   const char **notes; // what this report could not see or name, a sentence each
   size_t note_count;
+  bool helper; // a process that a runtime started for itself: quiet, and nothing in it is a finding
   bool quiet;
 };
 
@@ -84,15 +101,18 @@ struct judgement_rules {
   struct growth_limit growth_limit;
 };
 
-// `report`, `stacks`, `symbols` have to stay until judgement_free. `symbol_modules`: by the report's module.
+// `report`, `stacks`, `symbols` have to stay until judgement_free. `symbol_modules`: by the report's module. `helper`:
+// as in the judgement.
 struct judgement judgement_make(const struct report *report, const struct stacks *stacks, struct symbols *symbols,
-                                const uint32_t *symbol_modules, const struct judgement_rules *rules);
+                                const uint32_t *symbol_modules, const struct judgement_rules *rules, bool helper);
 void judgement_free(struct judgement *judgement);
 
 // Whether row `index` of the python list is among the `top` leaked ones or the `top` others.
 bool judgement_python_shown(const struct judgement *judgement, size_t index, uint64_t top);
 
 bool judgement_has_leaks(const struct judgement *judgement);
+// False: no leak is in the report because nobody looked for any.
+bool judgement_leaks_known(const struct judgement *judgement);
 bool judgement_has_growth(const struct judgement *judgement);
 
 #endif

@@ -7,10 +7,14 @@
 
 #include "problem.h"
 
-static void *memory_checked(void *memory) {
-  if (memory) return memory;
+void memory_missing(void) {
   problem_print("memory", "the system gave no more", "close other programs or raise the limit (ulimit -v)");
   exit(2);
+}
+
+static void *memory_checked(void *memory) {
+  if (!memory) memory_missing();
+  return memory;
 }
 
 void *memory_get(size_t count, size_t item_bytes) { return memory_checked(calloc(count ? count : 1, item_bytes)); }

@@ -13,6 +13,9 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_bytes
 // A copy of the `bytes` bytes at `text`, with a NUL behind them.
 char *memory_text(const char *text, size_t bytes);
 
+// Ends the tool for want of memory.
+_Noreturn void memory_missing(void);
+
 // printf into new memory.
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "gpu_timeline.h"
+#include "marks.h"
+
 #define TODO_DAMAGED "record it again with heaptide run"
 
 static bool damaged(struct problem *problem, const char *what) {
@@ -27,10 +30,22 @@ static const struct array_place array_places[] = {
     ARRAY(HT_SECTION_LEAKS, struct ht_file_leak, leaks, leak_count),
     ARRAY(HT_SECTION_SIZES, struct ht_file_size, sizes, size_count),
     ARRAY(HT_SECTION_TIMELINE, struct ht_file_sample, samples, sample_count),
+    ARRAY(HT_SECTION_TIMELINE_CALLS, struct ht_file_sample_calls, calls, call_count),
+    ARRAY(HT_SECTION_MARK_NAMES, struct ht_file_mark_name, mark_names, mark_name_count),
+    ARRAY(HT_SECTION_MARKS, struct ht_file_mark, marks, mark_count),
     ARRAY(HT_SECTION_THREADS, struct ht_file_thread, threads, thread_count),
     ARRAY(HT_SECTION_HOLDERS, struct ht_file_holder, holders, holder_count),
     ARRAY(HT_SECTION_HOLDER_LINKS, struct ht_file_holder_link, links, link_count),
+    ARRAY(HT_SECTION_PYTHON_TYPES, struct ht_file_type, types, type_count),
+    ARRAY(HT_SECTION_PYTHON_LOST_TYPES, struct ht_file_type, lost_types, lost_type_count),
+    ARRAY(HT_SECTION_PYTHON_PINNED, struct ht_file_pinned, pinned, pinned_count),
     ARRAY(HT_SECTION_NOTES, uint32_t, notes, note_count),
+    ARRAY(HT_SECTION_GPU, struct ht_file_gpu, gpu, gpu_count),
+    ARRAY(HT_SECTION_GPU_DEVICES, struct ht_file_gpu_device, gpu_devices, gpu_device_count),
+    ARRAY(HT_SECTION_GPU_STREAMS, struct ht_file_gpu_stream, gpu_streams, gpu_stream_count),
+    ARRAY(HT_SECTION_GPU_FAILURES, struct ht_file_gpu_failure, gpu_failures, gpu_failure_count),
+    ARRAY(HT_SECTION_GPU_FAILURE_HOLDERS, struct ht_file_gpu_holder, gpu_holders, gpu_holder_count),
+    ARRAY(HT_SECTION_GPU_TENSORS, struct ht_file_gpu_tensor, gpu_tensors, gpu_tensor_count),
 };
 
 static bool arrays_take(struct report *report, struct problem *problem) {
@@ -152,12 +167,43 @@ static bool holders_good(const struct report *report) {
   return true;
 }
 
+static bool types_good(const struct report *report, const struct ht_file_type *types, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!site_good(report, types[i].site) || !string_good(report, types[i].name)) return false;
+  return true;
+}
+
+static bool pinned_good(const struct report *report) {
+  for (uint32_t i = 0; i < report->pinned_count; i++)
+    if ((report->pinned[i].site == 0) != (i == 0) || report->pinned[i].site >= report->site_count) return false;
+  return true;
+}
+
 static bool texts_good(const struct report *report) {
   for (uint32_t i = 0; i < report->thread_count; i++)
     if (!string_good(report, report->threads[i].name)) return false;
   for (uint32_t i = 0; i < report->note_count; i++)
     if (!string_good(report, report->notes[i])) return false;
   return true;
+}
+
+// ---- the timeline's calls
+
+static bool calls_good(const struct report *report) {
+  if (report->call_count != 0 && report->call_count != report->sample_count) return false;
+  for (uint32_t i = 1; i < report->call_count; i++)
+    if (report->calls[i].allocations < report->calls[i - 1].allocations ||
+        report->calls[i].temporaries < report->calls[i - 1].temporaries)
+      return false;
+  return true;
+}
+
+struct ht_file_sample_calls sample_calls(const struct report *report, uint32_t sample) {
+  struct ht_file_sample_calls calls = report->calls[sample];
+  if (sample == 0) return calls;
+  const struct ht_file_sample_calls *before = &report->calls[sample - 1];
+  return (struct ht_file_sample_calls){calls.allocations - before->allocations,
+                                       calls.temporaries - before->temporaries};
 }
 
 // ---- the sites' timeline
@@ -191,6 +237,42 @@ const struct ht_file_site_row *site_timeline_row(const struct report *report, ui
 
 const uint64_t *site_timeline_bytes(const struct ht_file_site_row *row) { return (const uint64_t *)(row + 1); }
 
+// ---- GPU
+
+static bool failures_good(const struct report *report) {
+  for (uint32_t i = 0; i < report->gpu_failure_count; i++) {
+    const struct ht_file_gpu_failure *failure = &report->gpu_failures[i];
+    if (!site_good(report, failure->site) || failure->first_holder > report->gpu_holder_count ||
+        failure->holder_count > report->gpu_holder_count - failure->first_holder)
+      return false;
+  }
+  for (uint32_t i = 0; i < report->gpu_holder_count; i++)
+    if (!site_good(report, report->gpu_holders[i].site)) return false;
+  return true;
+}
+
+static bool tensor_good(const struct report *report, const struct ht_file_gpu_tensor *tensor) {
+  if (!string_good(report, tensor->dtype) || !string_good(report, tensor->shape) ||
+      (tensor->site && tensor->site >= report->site_count))
+    return false;
+  uint64_t at = tensor->held, end = report->file.sections[HT_SECTION_STRINGS].bytes;
+  for (uint32_t i = 0; i < tensor->held_count; i++) {
+    if (at >= end) return false;
+    at += strlen(report->strings + at) + 1;
+  }
+  return true;
+}
+
+static bool gpu_good(struct report *report) {
+  if (report->gpu_count > 1) return false;
+  if (!report->gpu_count) report->gpu = NULL;
+  for (uint32_t i = 0; i < report->gpu_device_count; i++)
+    if (!string_good(report, report->gpu_devices[i].name)) return false;
+  for (uint32_t i = 0; i < report->gpu_tensor_count; i++)
+    if (!tensor_good(report, &report->gpu_tensors[i])) return false;
+  return failures_good(report) && gpu_timeline_good(report);
+}
+
 // ---- whole
 
 static bool report_check(struct report *report, struct problem *problem) {
@@ -201,7 +283,14 @@ static bool report_check(struct report *report, struct problem *problem) {
   if (!nodes_good(report)) return damaged(problem, "a stack runs in a circle or points nowhere");
   if (!sites_good(report)) return damaged(problem, "a site points nowhere");
   if (!holders_good(report)) return damaged(problem, "a holder points nowhere");
+  if (!types_good(report, report->types, report->type_count) ||
+      !types_good(report, report->lost_types, report->lost_type_count))
+    return damaged(problem, "a type of objects points nowhere");
+  if (!pinned_good(report)) return damaged(problem, "a site that holds pools is nowhere");
   if (!texts_good(report)) return damaged(problem, "a text points nowhere");
+  if (!marks_good(report)) return damaged(problem, "a mark points nowhere");
+  if (!calls_good(report)) return damaged(problem, "the timeline's calls do not fit its samples");
+  if (!gpu_good(report)) return damaged(problem, "a row of the GPU points nowhere");
   return site_timeline_take(report) || damaged(problem, "the timeline of the sites does not fit");
 }
 
@@ -230,4 +319,12 @@ const char *report_argument(const struct report *report, uint32_t index) {
   const char *at = report->strings + report->process->argv;
   while (index--) at += strlen(at) + 1;
   return at;
+}
+
+bool report_is_estimated(const struct report *report) { return (report->process->flags & HT_PROCESS_ESTIMATED) != 0; }
+
+bool reports_are_estimated(const struct report *reports, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (report_is_estimated(&reports[i])) return true;
+  return false;
 }

@@ -1,42 +1,14 @@
 #include "options.h"
 
 #include <inttypes.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
+#include "hint.h"
+#include "problem.h"
 #include "text.h"
-
-// Writes to stderr; a closed pipe or a limit on file sizes must not end heaptide, which owes CMD's status.
-static void write_unharmed(const char *line, size_t length) {
-  const struct sigaction ignore = {.sa_handler = SIG_IGN};
-  struct sigaction pipe_before, size_before;
-  sigaction(SIGPIPE, &ignore, &pipe_before);
-  sigaction(SIGXFSZ, &ignore, &size_before);
-  ssize_t written = write(STDERR_FILENO, line, length);
-  (void)written; // nobody listens: there is nowhere else to say it
-  sigaction(SIGPIPE, &pipe_before, NULL);
-  sigaction(SIGXFSZ, &size_before, NULL);
-}
-
-void complain(const char *format, ...) {
-  char line[8192]; // two paths fit
-  int start = snprintf(line, sizeof line, "heaptide: ");
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
-  va_end(arguments);
-  size_t length = strlen(line);
-  for (size_t i = 0; i < length; i++)
-    if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-      line[i] = '?'; // a file's name must not make two lines of it, nor move the cursor
-  line[length++] = '\n';
-  write_unharmed(line, length);
-}
 
 bool options_number(const char *string, uint64_t low, uint64_t high, uint64_t *value) {
   return text_decimal(string, strlen(string), value) && *value >= low && *value <= high;
@@ -97,16 +69,21 @@ static bool option_take(const char *command, const struct option *option, const 
   return true;
 }
 
+static void option_unknown(const char *command, const struct option *options, const char *argument) {
+  struct hint_nearest nearest = hint_nearest_to(argument, strcspn(argument, "="));
+  for (; options->name; options++) hint_offer(&nearest, options->name);
+  if (nearest.name)
+    complain("%s: unknown option %s; did you mean %s? (heaptide help %s)", command, argument, nearest.name, command);
+  else
+    complain("%s: unknown option %s; see heaptide help %s", command, argument, command);
+}
+
 // Handles argv[at]. Returns how many arguments it took, -1 after a complaint.
 static int option_handle(const char *command, const struct option *options, int argc, char **argv, int at) {
   char *value;
   const struct option *option = option_find(options, argv[at], &value);
   if (!option) {
-    complain("%s: unknown option %s; see heaptide help %s", command, argv[at], command);
-    return -1;
-  }
-  if (option->kind == OPTION_LATER) {
-    complain("%s: %s: not in this version; leave it out", command, option->name);
+    option_unknown(command, options, argv[at]);
     return -1;
   }
   if (option->kind == OPTION_FLAG) {
@@ -118,11 +95,23 @@ static int option_handle(const char *command, const struct option *options, int 
     return 1;
   }
   if (value) return option_take(command, option, value) ? 1 : -1;
-  if (at + 1 >= argc) {
+  // `--out --py`: the value was forgotten. (`--out=--py` means a folder of that name.)
+  if (at + 1 >= argc || !strcmp(argv[at + 1], "--") || option_find(options, argv[at + 1], &value)) {
     complain("%s: %s: its value is missing; see heaptide help %s", command, option->name, command);
     return -1;
   }
   return option_take(command, option, argv[at + 1]) ? 2 : -1;
+}
+
+// For completion and tests: `NAME KIND [CHOICES]` of each option, one a line.
+static int options_list(const struct option *options) {
+  static const char *const kinds[] = {"flag", "text", "number", "choice", "each"};
+  for (; options->name; options++)
+    if (options->kind == OPTION_CHOICE)
+      printf("%s %s %s\n", options->name, kinds[options->kind], options->choices);
+    else
+      printf("%s %s\n", options->name, kinds[options->kind]);
+  return fflush(stdout) ? STATUS_ERROR : STATUS_OK;
 }
 
 static bool asks_for_help(const char *argument) { return !strcmp(argument, "-h") || !strcmp(argument, "--help"); }
@@ -133,6 +122,7 @@ int options_parse(const char *command, const struct option *options, bool stop_a
     const char *argument = argv[at];
     bool is_option = argument[0] == '-' && argument[1];
     if (is_option && asks_for_help(argument)) exit(help_show(command));
+    if (at == 1 && !strcmp(argument, "--list-options")) exit(options_list(options));
     if (is_option && !strcmp(argument, "--")) {
       at++;
       break;

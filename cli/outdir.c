@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "pid_namespace.h"
+#include "problem.h"
+#include "snapshot_request.h"
 #include "text.h"
 
 // Of a program's name in a folder's name: file names end at 255 bytes, and pid and counter need room.
@@ -28,15 +31,22 @@ static bool skip_number(const char **at, const char *prefix, uint64_t *number) {
 
 struct outdir_name outdir_name_read(const char *name) {
   struct outdir_name read = {0};
-  uint64_t pid, image;
+  uint64_t pid;
   bool hidden = name[0] == '.';
   const char *at = name + hidden;
+  if (strcmp(name, NAMESPACE_LINK) == 0) read.kind = OUTDIR_NAMESPACE;
   if (!skip_number(&at, "heaptide.", &pid)) return read;
-  skip_number(&at, "-", &image);
+  skip_number(&at, "-", &read.image);
   if (!hidden && strcmp(at, ".bin") == 0)
     read.kind = OUTDIR_REPORT;
   else if (hidden && strcmp(at, ".tmp") == 0)
     read.kind = OUTDIR_UNFINISHED;
+  else if (!hidden && strcmp(at, ".unseen") == 0)
+    read.kind = OUTDIR_UNSEEN;
+  else if (hidden && (strcmp(at, ".live") == 0 || strcmp(at, ".live2") == 0))
+    read.kind = OUTDIR_CHECKPOINT;
+  else if (hidden && strcmp(at, REQUEST_SUFFIX) == 0)
+    read.kind = OUTDIR_REQUEST;
   else if (!hidden && skip_number(&at, ".lost.", &read.error) && !*at)
     read.kind = OUTDIR_LOST;
   if (read.kind) read.pid = pid;
@@ -122,6 +132,9 @@ bool outdir_take(struct outdir *outdir, const char *wanted, const char *program,
 }
 
 void outdir_drop_empty(const struct outdir *outdir) {
+  char link[PATH_MAX + sizeof NAMESPACE_LINK + 1];
+  snprintf(link, sizeof link, "%s/" NAMESPACE_LINK, outdir->path);
+  if (outdir->made && outdir->path[0]) unlink(link);
   if (outdir->made)
     rmdir(outdir->path[0] ? outdir->path : outdir->shown); // fails where something is in it, as it should
 }

@@ -23,13 +23,18 @@ enum outdir_kind {
   OUTDIR_OTHER,
   OUTDIR_REPORT,     // heaptide.<pid>[-N].bin
   OUTDIR_LOST,       // heaptide.<pid>[-N].lost.<errno>: a report that could not be written (native/writer.h)
+  OUTDIR_UNSEEN,     // heaptide.<pid>.unseen: a link to a program that could not be followed (native/hook_exec.c)
   OUTDIR_UNFINISHED, // .heaptide.<pid>[-N].tmp: one that was being written
+  OUTDIR_CHECKPOINT, // .heaptide.<pid>[-N].live, .live2 (native/checkpoint.h)
+  OUTDIR_REQUEST,    // .heaptide.<pid>[-N].ask (native/snapshot_request.h)
+  OUTDIR_NAMESPACE,  // whose numbers the others have (pid_namespace.h)
 };
 
 // What a file's name in the folder says.
 struct outdir_name {
   enum outdir_kind kind;
-  uint64_t pid;   // 0: OUTDIR_OTHER
+  uint64_t pid;   // 0: OUTDIR_OTHER, OUTDIR_NAMESPACE
+  uint64_t image; // its N, 0: none
   uint64_t error; // OUTDIR_LOST: the errno
 };
 struct outdir_name outdir_name_read(const char *name);

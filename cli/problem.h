@@ -14,6 +14,9 @@ struct problem {
 bool problem_set(struct problem *problem, const char *todo, const char *why_format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// One line `heaptide: ...` on stderr, in one write.
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 // One line on stderr. Control characters in the texts are shown as `?`, so that it stays one line.
 void problem_print(const char *what, const char *why, const char *todo);
 

@@ -2,7 +2,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "memory.h"
 
 static const char *base_name(const char *path) {
   const char *slash = strrchr(path, '/');
@@ -32,4 +35,13 @@ void program_name(char *const *argv, char *name) {
     if (script && script[0] && !strchr(script, '/')) found = script;
   }
   snprintf(name, PROGRAM_NAME_BYTES, "%s", found);
+}
+
+void program_name_of(const struct report *report, char *name) {
+  const struct ht_file_process *process = report->process;
+  char **argv = memory_get(process->argc + 2, sizeof *argv); // ended by a NULL
+  argv[0] = (char *)report->strings + process->exe;          // where there are no arguments at all
+  for (uint32_t i = 0; i < process->argc; i++) argv[i] = (char *)report_argument(report, i);
+  program_name(argv, name);
+  free(argv);
 }

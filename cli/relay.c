@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "waker.h"
+
 static const int relayed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGUSR1, SIGUSR2};
 #define RELAYED_COUNT (sizeof relayed / sizeof relayed[0])
 
@@ -54,13 +56,16 @@ static void relay_install(void) {
   }
 }
 
-// CMD has stopped: heaptide stops too, so that the shell takes over, and CMD goes on when heaptide does.
+// CMD has stopped: heaptide stops too, so that the shell takes over, and CMD goes on when heaptide does. What happens
+// to CMD alone meanwhile (it is killed or continued by its own pid) wakes heaptide.
 static void relay_stop(pid_t child) {
   // The shell's SIGCONT to the whole group may wake heaptide first, with CMD's stop still to be seen.
   nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
   siginfo_t info = {0};
   if (waitid(P_PID, (id_t)child, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid) return;
+  pid_t waker = waker_start(child);
   raise(SIGSTOP);
+  waker_end(waker);
   kill(child, SIGCONT);
 }
 

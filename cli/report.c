@@ -5,12 +5,14 @@
 
 #include "commands.h"
 #include "folded.h"
-#include "holders.h"
-#include "memory.h"
+#include "measure.h"
 #include "options.h"
 #include "problem.h"
-#include "report_folder.h"
+#include "ranks.h"
+#include "ranks_text.h"
+#include "report_input.h"
 #include "report_json.h"
+#include "report_junit.h"
 #include "report_set.h"
 #include "report_text.h"
 
@@ -19,43 +21,21 @@
 struct report_options {
   bool json, print_suppressions, no_builtin_suppressions, no_color;
   uint64_t top, pid, growth_limit_mib;
-  const char *fail_on, *folded;
+  const char *fail_on, *folded, *junit;
   struct option_list suppression_files;
 };
 
 // No growth limit was given.
 #define NO_LIMIT UINT64_MAX
 
-static const char *folder_choose(const char *named, char **found) {
-  *found = NULL;
-  if (named) return named;
-  *found = report_folder_newest();
-  if (*found)
-    complain("report: %s is the newest folder here", *found);
-  else
-    problem_print("report", "no heaptide.* folder with a report is here", "name one, or record one with heaptide run");
-  return *found;
-}
-
-static bool suppressions_load(struct suppressions *suppressions, const struct report_options *options) {
-  struct problem problem;
-  if (!options->no_builtin_suppressions) suppressions_add_builtin(suppressions);
-  for (int i = 0; i < options->suppression_files.count; i++) {
-    const char *path = options->suppression_files.values[i];
-    if (!suppressions_read(suppressions, path, &problem)) {
-      problem_print(path, problem.why, problem.todo);
-      return false;
-    }
-  }
-  return true;
-}
-
 // ---- outputs
 
 static void text_show(const struct report_set *set, const struct report_options *options) {
-  const char *no_color = getenv("NO_COLOR");
-  struct text_out out = text_out_make(stdout, !options->no_color && !(no_color && *no_color));
+  struct text_out out = text_out_make(stdout, colour_wanted(options->no_color));
   size_t shown = 0;
+  struct ranks ranks = ranks_make(set);
+  ranks_text(&out, &ranks);
+  ranks_free(&ranks);
   for (size_t i = 0; i < set->count; i++) {
     if (set->judgements[i].quiet) continue;
     if (shown++) text_print(&out, STYLE_PLAIN, "\n\n");
@@ -71,22 +51,12 @@ static void json_show(const struct report_set *set, const struct report_options 
   for (size_t i = 0; i < set->count; i++) report_json(stdout, &set->judgements[i], options->top);
 }
 
-// Of several processes each gets a first frame of its own.
-static void folded_show(const struct report_set *set, const char *what) {
-  for (size_t i = 0; i < set->count; i++) {
-    const struct report *report = &set->reports[i];
-    char *name = memory_format("%s %u", path_name(report->strings + report->process->exe), report->process->pid);
-    folded_print(stdout, &set->judgements[i], what, set->count > 1 ? name : NULL);
-    free(name);
-  }
-}
-
 static void output_show(const struct report_set *set, const struct suppressions *suppressions,
                         const struct report_options *options) {
   if (options->print_suppressions)
     suppressions_print(suppressions);
   else if (options->folded)
-    folded_show(set, options->folded);
+    folded_print_set(stdout, set, options->folded);
   else if (options->json)
     json_show(set, options);
   else
@@ -95,11 +65,15 @@ static void output_show(const struct report_set *set, const struct suppressions 
 
 // ---- status
 
-static bool has_finding(const struct report_set *set, const char *fail_on) {
+static struct junit_gates gates_of(const char *fail_on) {
   bool any = strcmp(fail_on, "any") == 0;
-  bool leaks = any || strcmp(fail_on, "leaks") == 0, growth = any || strcmp(fail_on, "growth") == 0;
+  return (struct junit_gates){any || strcmp(fail_on, "leaks") == 0, any || strcmp(fail_on, "growth") == 0};
+}
+
+static bool has_finding(const struct report_set *set, struct junit_gates gates) {
   for (size_t i = 0; i < set->count; i++)
-    if ((leaks && judgement_has_leaks(&set->judgements[i])) || (growth && judgement_has_growth(&set->judgements[i])))
+    if ((gates.leaks && judgement_has_leaks(&set->judgements[i])) ||
+        (gates.growth && judgement_has_growth(&set->judgements[i])))
       return true;
   return false;
 }
@@ -115,14 +89,17 @@ static int set_show(struct report_set *set, struct suppressions *suppressions, c
     problem_print("report", "stdout cannot be written", "check where it goes");
     return STATUS_ERROR;
   }
+  struct junit_gates gates = gates_of(options->fail_on);
+  if (options->junit && !report_junit(options->junit, set, gates)) return STATUS_ERROR;
   if (set->damaged_count) return STATUS_ERROR;
-  return has_finding(set, options->fail_on) ? STATUS_FINDING : STATUS_OK;
+  return has_finding(set, gates) ? STATUS_FINDING : STATUS_OK;
 }
 
 static int report_show(const char *folder, const struct report_options *options) {
   struct suppressions suppressions = {0};
   struct report_set set = {0};
-  bool good = suppressions_load(&suppressions, options) && report_set_load(&set, folder, options->pid);
+  bool good = suppressions_load(&suppressions, &options->suppression_files, options->no_builtin_suppressions) &&
+              report_set_load(&set, folder, options->pid);
   int status = good ? set_show(&set, &suppressions, options) : STATUS_ERROR;
   report_set_free(&set);
   suppressions_free(&suppressions);
@@ -139,7 +116,8 @@ int command_report(int argc, char **argv) {
       {"--no-builtin-suppressions", OPTION_FLAG, &options.no_builtin_suppressions, NULL, 0, 0},
       {"--fail-on", OPTION_CHOICE, &options.fail_on, "any|leaks|growth|none", 0, 0},
       {"--growth-limit", OPTION_NUMBER, &options.growth_limit_mib, NULL, 0, UINT32_MAX},
-      {"--folded", OPTION_CHOICE, &options.folded, FOLDED_CHOICES, 0, 0},
+      {"--folded", OPTION_CHOICE, &options.folded, MEASURE_CHOICES, 0, 0},
+      {"--junit", OPTION_TEXT, &options.junit, NULL, 0, 0},
       {"--pid", OPTION_NUMBER, &options.pid, NULL, 1, UINT32_MAX},
       {"--no-color", OPTION_FLAG, &options.no_color, NULL, 0, 0},
       {0},
@@ -152,7 +130,7 @@ int command_report(int argc, char **argv) {
     return STATUS_ERROR;
   }
   char *found;
-  const char *folder = folder_choose(operands ? argv[1] : NULL, &found);
+  const char *folder = report_folder_choose("report", operands ? argv[1] : NULL, &found);
   int status = folder ? report_show(folder, &options) : STATUS_ERROR;
   free(found);
   return status;

@@ -8,7 +8,7 @@
 #include "file_format.h"
 #include "problem.h"
 
-#define REPORT_SECTION_LIMIT (HT_SECTION_NOTES + 1)
+#define REPORT_SECTION_LIMIT (HT_SECTION_LAST + 1)
 
 struct section {
   void *data; // aligned for any type; NULL: the file has no such section

@@ -1,6 +1,5 @@
 #include "report_folder.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,25 +7,15 @@
 #include <sys/stat.h>
 
 #include "memory.h"
+#include "outdir.h"
+#include "pid_namespace.h"
+#include "process_life.h"
 
 #define NAME_START "heaptide."
 
-// Reads decimal digits; NULL: there are none, or too many.
-static const char *number_take(const char *at, uint32_t *number) {
-  char *end;
-  if (!isdigit((unsigned char)*at)) return NULL;
-  unsigned long value = strtoul(at, &end, 10);
-  *number = (uint32_t)value;
-  return value <= UINT32_MAX ? end : NULL;
-}
-
-// heaptide.PID.bin or heaptide.PID-N.bin
-static bool name_parse(const char *name, uint32_t *pid, uint32_t *image) {
-  if (strncmp(name, NAME_START, strlen(NAME_START)) != 0) return false;
-  const char *at = number_take(name + strlen(NAME_START), pid);
-  *image = 0;
-  if (at && *at == '-') at = number_take(at + 1, image);
-  return at && strcmp(at, ".bin") == 0;
+// A report, or a checkpoint of a process that left none.
+static bool is_wanted(const struct outdir_name *name) {
+  return name->kind == OUTDIR_REPORT || name->kind == OUTDIR_CHECKPOINT;
 }
 
 static void path_add(struct report_paths *found, char *path, uint32_t pid) {
@@ -38,16 +27,47 @@ static void path_add(struct report_paths *found, char *path, uint32_t pid) {
 }
 
 static int is_report_name(const struct dirent *entry) {
-  uint32_t pid, image;
-  return name_parse(entry->d_name, &pid, &image);
+  struct outdir_name name = outdir_name_read(entry->d_name);
+  return is_wanted(&name);
 }
 
+static int number_compare(uint64_t one, uint64_t other) { return one < other ? -1 : one > other; }
+
+// By pid and image; a report comes before the checkpoints.
 static int name_compare(const struct dirent **left, const struct dirent **right) {
-  uint32_t pids[2], images[2];
-  name_parse((*left)->d_name, &pids[0], &images[0]);
-  name_parse((*right)->d_name, &pids[1], &images[1]);
-  if (pids[0] != pids[1]) return pids[0] < pids[1] ? -1 : 1;
-  return images[0] < images[1] ? -1 : images[0] > images[1];
+  struct outdir_name one = outdir_name_read((*left)->d_name), other = outdir_name_read((*right)->d_name);
+  int order = number_compare(one.pid, other.pid);
+  if (!order) order = number_compare(one.image, other.image);
+  return order ? order : number_compare(one.kind, other.kind);
+}
+
+static bool is_empty(const char *path) {
+  struct stat status;
+  return stat(path, &status) != 0 || status.st_size == 0;
+}
+
+static bool goes_on(const char *folder, uint64_t pid) {
+  pid_t ours = pid_outside(folder, pid);
+  return ours && !process_has_ended((uint32_t)ours);
+}
+
+// Of a process that goes on its report counts, the last snapshot, and where it has none the checkpoints; of one that
+// has ended all of them. An empty checkpoint only says that a process was there.
+static void entry_add(struct report_paths *found, const char *folder, const char *entry, struct outdir_name *last) {
+  struct outdir_name name = outdir_name_read(entry);
+  bool same = last->kind == OUTDIR_REPORT && name.pid == last->pid && name.image == last->image;
+  if (name.kind == OUTDIR_REPORT) *last = name;
+  if (name.kind == OUTDIR_CHECKPOINT && same && goes_on(folder, name.pid)) return;
+  char *path = memory_format("%s/%s", folder, entry);
+  if (name.kind == OUTDIR_CHECKPOINT && is_empty(path))
+    free(path);
+  else
+    path_add(found, path, (uint32_t)name.pid);
+}
+
+bool report_path_is_checkpoint(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return outdir_name_read(slash ? slash + 1 : path).kind == OUTDIR_CHECKPOINT;
 }
 
 bool report_paths_find(const char *folder, struct report_paths *found, struct problem *problem) {
@@ -62,14 +82,13 @@ bool report_paths_find(const char *folder, struct report_paths *found, struct pr
   }
   int count = scandir(folder, &entries, is_report_name, name_compare);
   if (count < 0) return problem_set(problem, "check its rights", "cannot be read: %s", strerror(errno));
+  struct outdir_name last = {0};
   for (int i = 0; i < count; i++) {
-    uint32_t pid, image;
-    name_parse(entries[i]->d_name, &pid, &image);
-    path_add(found, memory_format("%s/%s", folder, entries[i]->d_name), pid);
+    entry_add(found, folder, entries[i]->d_name, &last);
     free(entries[i]);
   }
   free(entries);
-  return count > 0 || problem_set(problem, "name a folder that heaptide run made", "holds no report");
+  return found->count > 0 || problem_set(problem, "name a folder that heaptide run made", "holds no report");
 }
 
 void report_paths_free(struct report_paths *found) {

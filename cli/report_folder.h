@@ -13,9 +13,12 @@ struct report_paths {
   size_t count, capacity;
 };
 
-// The report files of `folder` (heaptide.PID.bin, heaptide.PID-N.bin), in the order of pid and N; or `folder` itself
-// when it is a file. False: it cannot be read or holds none, `problem` says which.
+// The report files of `folder` (heaptide.PID.bin, heaptide.PID-N.bin), in the order of pid and N, each before both
+// checkpoints of its process, if they may count; or `folder` itself when it is a file. False: it cannot be read or
+// holds none, `problem` says which.
 bool report_paths_find(const char *folder, struct report_paths *found, struct problem *problem);
+// True for a checkpoint, which may be damaged: the process was killed in the middle of it, and the other one is whole.
+bool report_path_is_checkpoint(const char *path);
 void report_paths_free(struct report_paths *found);
 
 // The newest folder heaptide.* of the working folder that holds report files, in new memory; NULL: there is none.

@@ -4,77 +4,20 @@
 #include <string.h>
 #include <time.h>
 
+#include "json_frames.h"
+#include "json_marks.h"
 #include "json_out.h"
+#include "marks.h"
 #include "memory.h"
+#include "report_gpu.h"
+#include "units.h"
 
 static const char *const kind_names[] = HT_KIND_NAMES;
 static const char *const reason_names[] = HT_REASON_NAMES;
 
-enum { SECONDS_DECIMALS = 6, RATE_DECIMALS = 3 };
+enum { SECONDS_DECIMALS = 6 };
 
-static double seconds_of(uint64_t ns) { return (double)ns / 1e9; }
-
-// ---- frames and stacks
-
-static void known_count(struct json_out *out, const char *key, bool known, uint64_t count) {
-  if (known)
-    out_count(out, key, count);
-  else
-    out_null(out, key);
-}
-
-// `python`: a frame of Python, which has no module. `mixed`: the stack holds both, and each frame says what it is.
-static void frame_write(struct json_out *out, const char *key, const struct shown_frame *frame, bool python,
-                        bool mixed) {
-  out_open(out, key, '{');
-  out_text(out, "function", frame->function);
-  out_text(out, "file", frame->file);
-  known_count(out, "line", frame->line, frame->line);
-  if (!python) {
-    known_count(out, "column", frame->column, frame->column);
-    out_text(out, "module", frame->module);
-    known_count(out, "offset", frame->has_offset, frame->offset);
-  }
-  if (mixed) out_text(out, "lang", python ? "python" : frame->language == LANGUAGE_JIT ? "jit" : "native");
-  out_close(out, '}');
-}
-
-struct stack_nature {
-  bool python, native; // has such frames
-};
-
-static struct stack_nature stack_nature(const struct stacks *stacks, uint32_t node) {
-  struct stack_nature nature = {false, false};
-  for (; node; node = stack_outer(stacks, node)) {
-    enum language language = stack_frame(stacks, node)->language;
-    nature.python |= language == LANGUAGE_PYTHON;
-    nature.native |= language == LANGUAGE_NATIVE || language == LANGUAGE_JIT;
-  }
-  return nature;
-}
-
-// [truncated] has no language of its own: it goes with the others, in a mixed stack with the native ones.
-static bool shown_as_python(const struct shown_frame *frame, struct stack_nature nature) {
-  return frame->language == LANGUAGE_PYTHON || (frame->language == LANGUAGE_NONE && nature.python && !nature.native);
-}
-
-static void site_write(struct json_out *out, const struct judgement *judgement, const struct row *row) {
-  static const struct shown_frame unknown = {.language = LANGUAGE_NATIVE};
-  struct stack_nature nature = stack_nature(judgement->stacks, row->stack);
-  const struct shown_frame *frame = row->site ? row->site : &unknown;
-  frame_write(out, "site", frame, shown_as_python(frame, nature), nature.python && nature.native);
-}
-
-static void stack_write(struct json_out *out, const struct judgement *judgement, const struct row *row) {
-  const struct stacks *stacks = judgement->stacks;
-  struct stack_nature nature = stack_nature(stacks, row->stack);
-  out_open(out, "stack", '[');
-  for (uint32_t node = row->stack; node; node = stack_outer(stacks, node)) {
-    const struct shown_frame *frame = stack_frame(stacks, node);
-    frame_write(out, NULL, frame, shown_as_python(frame, nature), nature.python && nature.native);
-  }
-  out_close(out, ']');
-}
+// ---- rows
 
 static void held_write(struct json_out *out, const struct row *row) {
   if (!row->held_count) {
@@ -89,8 +32,8 @@ static void held_write(struct json_out *out, const struct row *row) {
 static void kind_write(struct json_out *out, const struct row *row) { out_text(out, "kind", kind_names[row->kind]); }
 
 static void row_end(struct json_out *out, const struct judgement *judgement, const struct row *row) {
-  site_write(out, judgement, row);
-  stack_write(out, judgement, row);
+  json_site(out, judgement->stacks, row->stack);
+  json_stack(out, judgement->stacks, row->stack);
 }
 
 // ---- head and summary
@@ -115,7 +58,7 @@ static void head_write(struct json_out *out, const struct judgement *judgement) 
   const struct report *report = judgement->report;
   const struct ht_file_process *process = report->process;
   out_text(out, "schema", "heaptide-report/1");
-  if (process->flags & HT_PROCESS_ESTIMATED) out_bool(out, "estimated", true);
+  if (report_is_estimated(report)) out_bool(out, "estimated", true);
   out_count(out, "pid", process->pid);
   out_count(out, "ppid", process->ppid);
   out_text(out, "exe", report->strings + process->exe);
@@ -129,7 +72,7 @@ static void head_write(struct json_out *out, const struct judgement *judgement) 
   signal_write(out, process->signal);
   out_text(out, "label", process->label ? report->strings + process->label : NULL);
   out_bool(out, "attached", process->flags & HT_PROCESS_ATTACHED);
-  known_count(out, "rank", process->rank != UINT32_MAX, process->rank);
+  out_known(out, "rank", process->rank != UINT32_MAX, process->rank);
   started_write(out, process->started_unix_ns);
   out_number(out, "seconds", seconds_of(process->duration_ns), SECONDS_DECIMALS);
 }
@@ -157,10 +100,11 @@ static void summary_write(struct json_out *out, const struct judgement *judgemen
   out_count(out, "peak_bytes", process->peak_bytes);
   out_number(out, "peak_seconds", seconds_of(process->peak_ns), SECONDS_DECIMALS);
   out_count(out, "live_bytes", process->live_bytes);
-  known_count(out, "peak_rss_bytes", process->peak_rss_bytes, process->peak_rss_bytes);
-  out_count(out, "leaked_direct_bytes", judgement->leaked_direct_bytes);
-  out_count(out, "leaked_indirect_bytes", judgement->leaked_indirect_bytes);
-  out_count(out, "leaked_blocks", judgement->leaked_blocks);
+  out_known(out, "peak_rss_bytes", process->peak_rss_bytes, process->peak_rss_bytes);
+  bool leaks_known = judgement_leaks_known(judgement);
+  out_known(out, "leaked_direct_bytes", leaks_known, judgement->leaked_direct_bytes);
+  out_known(out, "leaked_indirect_bytes", leaks_known, judgement->leaked_indirect_bytes);
+  out_known(out, "leaked_blocks", leaks_known, judgement->leaked_blocks);
   kinds_write(out, process);
   out_close(out, '}');
 }
@@ -204,6 +148,22 @@ static void list_write(struct json_out *out, const struct judgement *judgement, 
   out_close(out, ']');
 }
 
+static void types_write(struct json_out *out, const struct row_types *row) {
+  if (!row->count) {
+    out_null(out, "types");
+    return;
+  }
+  out_open(out, "types", '[');
+  for (size_t i = 0; i < row->count; i++) {
+    out_open(out, NULL, '{');
+    out_text(out, "type", row->types[i].name);
+    out_count(out, "blocks", row->types[i].blocks);
+    out_count(out, "bytes", row->types[i].bytes);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
 static void python_write(struct json_out *out, const struct judgement *judgement, uint64_t top) {
   out_open(out, "python", '[');
   for (size_t i = 0; i < judgement->python_count; i++) {
@@ -213,11 +173,15 @@ static void python_write(struct json_out *out, const struct judgement *judgement
     out_open(out, NULL, '{');
     out_count(out, "live_bytes", python->live_bytes);
     out_count(out, "live_blocks", python->live_blocks);
-    known_count(out, "peak_bytes", python->peak_known, python->peak_bytes);
+    out_known(out, "peak_bytes", python->peak_known, python->peak_bytes);
     out_count(out, "allocations", python->allocations);
     out_bool(out, "leaked", python->leaked);
+    types_write(out, python->leaked ? &row->lost_types : &row->types);
     row_end(out, judgement, row);
-    held_write(out, row);
+    if (python->leaked)
+      out_null(out, "held_by"); // the site's holders are those of its other objects
+    else
+      held_write(out, row);
     out_close(out, '}');
   }
   out_close(out, ']');
@@ -236,6 +200,30 @@ static void sizes_write(struct json_out *out, const struct report *report) {
   out_close(out, ']');
 }
 
+// What Python's arenas hold beyond the objects in them; null without --py.
+static void arenas_write(struct json_out *out, const struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  if (!(report->process->flags & HT_PROCESS_PYTHON)) {
+    out_null(out, "python_arenas");
+    return;
+  }
+  out_open(out, "python_arenas", '{');
+  out_count(out, "free_bytes", report->process->python_arena_free_bytes);
+  out_count(out, "pinned_bytes", report->pinned_count ? report->pinned[0].bytes : 0);
+  out_open(out, "pinned_by", '[');
+  for (uint32_t i = 1; i < report->pinned_count; i++) {
+    uint32_t stack = judgement->stacks->of_site[report->pinned[i].site];
+    out_open(out, NULL, '{');
+    out_count(out, "bytes", report->pinned[i].bytes);
+    out_count(out, "blocks", report->pinned[i].blocks);
+    json_site(out, judgement->stacks, stack);
+    json_stack(out, judgement->stacks, stack);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+  out_close(out, '}');
+}
+
 // ---- growth
 
 static void verdict_write(struct json_out *out, const char *key, const struct growth *growth) {
@@ -245,7 +233,7 @@ static void verdict_write(struct json_out *out, const char *key, const struct gr
   out_text(out, "verdict", words[growth->verdict]);
   out_text(out, "why", growth->why);
   if (judged) {
-    out_number(out, "slope_bytes_per_s", growth->slope_bytes_per_s, RATE_DECIMALS);
+    out_number(out, "slope_bytes_per_s", growth->slope_bytes_per_s, REPORT_JSON_RATE_DECIMALS);
     out_number(out, "projected_bytes", growth->projected_bytes, 0);
     out_open(out, "window", '[');
     out_number(out, NULL, growth->window.start_s, SECONDS_DECIMALS);
@@ -268,7 +256,7 @@ static void growth_write(struct json_out *out, const struct judgement *judgement
     const struct row *row = &judgement->rows[judgement->growing[i].row];
     out_open(out, NULL, '{');
     kind_write(out, row);
-    out_number(out, "bytes_per_s", judgement->growing[i].bytes_per_s, RATE_DECIMALS);
+    out_number(out, "bytes_per_s", judgement->growing[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
     out_count(out, "live_bytes", row->live_bytes);
     row_end(out, judgement, row);
     out_close(out, '}');
@@ -292,13 +280,26 @@ static void column_write(struct json_out *out, const struct report *report, cons
   out_close(out, ']');
 }
 
+// Calls between two samples; null in a report of an older recorder.
+static uint64_t allocations_of(struct ht_file_sample_calls calls) { return calls.allocations; }
+static uint64_t temporaries_of(struct ht_file_sample_calls calls) { return calls.temporaries; }
+
+static void calls_write(struct json_out *out, const struct report *report, const char *key,
+                        uint64_t (*count)(struct ht_file_sample_calls)) {
+  bool known = report->call_count != 0;
+  out_open(out, key, '[');
+  for (uint32_t i = 0; i < report->sample_count; i++)
+    out_known(out, NULL, known, known ? count(sample_calls(report, i)) : 0);
+  out_close(out, ']');
+}
+
 // A site's bytes at each sample: what its own timeline, which has fewer points, held last.
 static void curve_write(struct json_out *out, const struct judgement *judgement, const struct row_curve *curve) {
   const struct report *report = judgement->report;
   const struct row *row = &judgement->rows[curve->row];
   size_t point = 0;
   out_open(out, NULL, '{');
-  site_write(out, judgement, row);
+  json_site(out, judgement->stacks, row->stack);
   kind_write(out, row);
   out_open(out, "bytes", '[');
   for (uint32_t i = 0; i < report->sample_count; i++) {
@@ -322,14 +323,28 @@ static void timeline_write(struct json_out *out, const struct judgement *judgeme
   column_write(out, report, "pinned", pinned_bytes);
   out_open(out, "rss", '[');
   for (uint32_t i = 0; i < report->sample_count; i++)
-    known_count(out, NULL, report->samples[i].rss_bytes, report->samples[i].rss_bytes);
+    out_known(out, NULL, report->samples[i].rss_bytes, report->samples[i].rss_bytes);
   out_close(out, ']');
+  calls_write(out, report, "allocations", allocations_of);
+  calls_write(out, report, "temporaries", temporaries_of);
   out_open(out, "sites", '[');
   for (size_t i = 0; i < judgement->curve_count; i++) curve_write(out, judgement, &judgement->curves[i]);
   out_close(out, ']');
-  out_open(out, "streams", '[');
-  out_close(out, ']');
+  report_gpu_timeline_json(out, report);
   out_close(out, '}');
+}
+
+static void marks_write(struct json_out *out, const struct report *report) {
+  out_open(out, "marks", '[');
+  for (uint32_t i = 0; i < report->mark_count; i++) {
+    const struct ht_file_mark *mark = &report->marks[i];
+    out_open(out, NULL, '{');
+    out_text(out, "name", mark_text(report, &report->mark_names[mark->name]));
+    out_number(out, "seconds", seconds_of(mark->at_ns), SECONDS_DECIMALS);
+    out_count(out, "live_bytes", mark->live_bytes);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
 }
 
 // ---- the rest
@@ -339,28 +354,12 @@ static void threads_write(struct json_out *out, const struct report *report) {
   for (uint32_t i = 0; i < report->thread_count; i++) {
     const struct ht_file_thread *thread = &report->threads[i];
     out_open(out, NULL, '{');
-    known_count(out, "tid", thread->tid, thread->tid);
+    out_known(out, "tid", thread->tid, thread->tid);
     out_text(out, "name", thread->name ? report->strings + thread->name : NULL);
     out_count(out, "allocations", thread->allocations);
     out_close(out, '}');
   }
   out_close(out, ']');
-}
-
-// The file tells of GPU memory only how much there is: without any the lists are empty, else they are not known.
-static void gpu_write(struct json_out *out, const struct ht_file_process *process) {
-  static const char *const lists[] = {"devices", "streams", "tensors"};
-  if (process->kinds[HT_KIND_DEVICE].allocations) {
-    out_null(out, "gpu");
-    return;
-  }
-  out_open(out, "gpu", '{');
-  for (int i = 0; i < 3; i++) {
-    out_open(out, lists[i], '[');
-    out_close(out, ']');
-  }
-  out_null(out, "fragmentation");
-  out_close(out, '}');
 }
 
 static void notes_write(struct json_out *out, const struct judgement *judgement) {
@@ -381,10 +380,27 @@ void report_json(FILE *stream, const struct judgement *judgement, uint64_t top) 
   list_write(&out, judgement, "temporaries", &judgement->temporaries, top, temporary_write, false);
   sizes_write(&out, judgement->report);
   python_write(&out, judgement, top);
-  gpu_write(&out, judgement->report->process);
+  arenas_write(&out, judgement);
+  report_gpu_json(&out, judgement, top);
   timeline_write(&out, judgement);
+  marks_write(&out, judgement->report);
+  json_mark_names(&out, judgement->report);
   threads_write(&out, judgement->report);
   notes_write(&out, judgement);
   out_close(&out, '}');
   fputc('\n', stream);
+}
+
+void report_json_facts(struct json_out *out, const struct judgement *judgement) {
+  head_write(out, judgement);
+  summary_write(out, judgement);
+  out_open(out, "growth", '{');
+  verdict_write(out, "cpu", &judgement->cpu);
+  verdict_write(out, "device", &judgement->device);
+  out_close(out, '}');
+  sizes_write(out, judgement->report);
+  report_gpu_json(out, judgement, UINT64_MAX);
+  json_mark_names(out, judgement->report);
+  threads_write(out, judgement->report);
+  notes_write(out, judgement);
 }

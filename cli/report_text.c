@@ -6,14 +6,14 @@
 
 #include "holders.h"
 #include "memory.h"
+#include "report_gpu.h"
+#include "report_marks_text.h"
 #include "units.h"
 
 static const char *const kind_names[] = HT_KIND_NAMES;
 static const char *const reason_names[] = HT_REASON_NAMES;
 
 enum { STACK_FRAMES = 8, COMMAND_WIDTH = 100, TEXT_WIDTH = 300 };
-
-static double seconds_of(uint64_t ns) { return (double)ns / 1e9; }
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
@@ -55,7 +55,7 @@ static void head_print(struct text_out *out, const struct judgement *judgement) 
     text_print_foreign(out, STYLE_BOLD, report->strings + process->label, COMMAND_WIDTH);
   }
   if (process->rank != UINT32_MAX) text_print(out, STYLE_PLAIN, ", rank %u", process->rank);
-  if (process->flags & HT_PROCESS_ESTIMATED) text_print(out, STYLE_PLAIN, ", figures estimated from a sample");
+  if (report_is_estimated(report)) text_print(out, STYLE_PLAIN, ESTIMATED_WORDS);
   text_print(out, STYLE_PLAIN, "\n");
   free(line);
   free(ending);
@@ -115,7 +115,7 @@ static void leaks_print(struct text_out *out, const struct judgement *judgement,
   char bytes[UNITS_TEXT], blocks[UNITS_TEXT];
   uint64_t shown = 0;
   heading_print(out, "LEAKS");
-  if (!judgement->leaked_sites && !(judgement->report->process->flags & HT_PROCESS_SCANNED))
+  if (!judgement_leaks_known(judgement))
     text_print(out, STYLE_PLAIN, "  not looked for\n");
   else if (!judgement->leaked_sites)
     text_print(out, STYLE_GOOD, "  none\n");
@@ -151,8 +151,15 @@ static void sparkline_print(struct text_out *out, const struct report *report) {
   double *bytes = memory_get(report->sample_count, sizeof *bytes);
   for (uint32_t i = 0; i < report->sample_count; i++)
     for (int kind = 0; kind < HT_KIND_COUNT; kind++) bytes[i] += (double)report->samples[i].live_bytes[kind];
-  text_print_sparkline(out, bytes, report->sample_count);
+  text_print_sparkline(out, 2, bytes, report->sample_count);
   free(bytes);
+}
+
+static void curve_print(struct text_out *out, const struct judgement *judgement, uint32_t row) {
+  enum { INDENT = 15 }; // where the stacks begin
+  for (size_t i = 0; i < judgement->curve_count; i++)
+    if (judgement->curves[i].row == row)
+      text_print_sparkline(out, INDENT, judgement->curves[i].bytes, judgement->point_count);
 }
 
 static void growth_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {
@@ -167,6 +174,7 @@ static void growth_print(struct text_out *out, const struct judgement *judgement
                bytes_text(rate, (uint64_t)judgement->growing[i].bytes_per_s), bytes_text(live, row->live_bytes),
                kind_names[row->kind]);
     stack_print(out, judgement, row);
+    curve_print(out, judgement, judgement->growing[i].row);
   }
   more_print(out, top, judgement->growing_count);
 }
@@ -247,6 +255,18 @@ static void sizes_print(struct text_out *out, const struct judgement *judgement)
 
 // ---- Python
 
+static void types_print(struct text_out *out, const struct row_types *row) {
+  char bytes[UNITS_TEXT];
+  if (!row->count) return;
+  text_print(out, STYLE_DIM, "               of type: ");
+  for (size_t i = 0; i < row->count; i++) {
+    text_print(out, STYLE_PLAIN, "%s", i ? ", " : "");
+    text_print_foreign(out, STYLE_PLAIN, row->types[i].name, COMMAND_WIDTH);
+    text_print(out, STYLE_PLAIN, " %s", bytes_text(bytes, row->types[i].bytes));
+  }
+  text_print(out, STYLE_PLAIN, "\n");
+}
+
 static void python_row_print(struct text_out *out, const struct judgement *judgement, const struct python_row *python) {
   const struct row *row = &judgement->rows[python->row];
   char live[UNITS_TEXT], blocks[UNITS_TEXT], peak[UNITS_TEXT], calls[UNITS_TEXT];
@@ -257,7 +277,31 @@ static void python_row_print(struct text_out *out, const struct judgement *judge
   if (python->peak_known) text_print(out, STYLE_PLAIN, ", %s at the peak", bytes_text(peak, python->peak_bytes));
   text_print(out, STYLE_PLAIN, "\n");
   stack_print(out, judgement, row);
-  held_print(out, row);
+  types_print(out, python->leaked ? &row->lost_types : &row->types);
+  if (!python->leaked) held_print(out, row); // a lost row's would be who holds the site's other objects
+}
+
+// Under a tenth of what is live it is not worth a line.
+enum { PINNED_PART = 10, PINNED_SHOWN = 2 };
+
+static void pinned_print(struct text_out *out, const struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  char bytes[UNITS_TEXT], blocks[UNITS_TEXT];
+  if (!report->pinned_count ||
+      report->pinned[0].bytes < report->process->kinds[HT_KIND_PYTHON].live_bytes / PINNED_PART)
+    return;
+  text_print(out, STYLE_PLAIN, "               of the free, %s in pools that few blocks hold:\n",
+             bytes_text(bytes, report->pinned[0].bytes));
+  for (uint32_t i = 1; i < report->pinned_count && i <= PINNED_SHOWN; i++) {
+    const struct ht_file_pinned *pinned = &report->pinned[i];
+    const struct shown_frame *site = stack_site(judgement->stacks, judgement->stacks->of_site[pinned->site]);
+    char *words = site ? frame_words(site) : memory_format("[unknown]");
+    text_print(out, STYLE_PLAIN, "               %s pinned by %s block%s of ", bytes_text(bytes, pinned->bytes),
+               count_text(blocks, pinned->blocks), plural(pinned->blocks));
+    text_print_foreign(out, STYLE_PLAIN, words, COMMAND_WIDTH);
+    text_print(out, STYLE_PLAIN, "\n");
+    free(words);
+  }
 }
 
 static void python_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {
@@ -271,6 +315,7 @@ static void python_print(struct text_out *out, const struct judgement *judgement
   if (process->python_arena_free_bytes)
     text_print(out, STYLE_PLAIN, "; python arenas, free: %s", bytes_text(bytes, process->python_arena_free_bytes));
   text_print(out, STYLE_PLAIN, "\n");
+  pinned_print(out, judgement);
   uint64_t shown = 0;
   for (size_t i = 0; i < judgement->python_count; i++) {
     if (!judgement_python_shown(judgement, i, top)) continue;
@@ -301,6 +346,11 @@ static void summary_calls(struct text_out *out, const struct judgement *judgemen
   summary_line(out, "temporaries", count_text(value, judgement->temporaries_total), detail);
 }
 
+static char *blocks_text(char text[UNITS_TEXT + 8], uint64_t blocks) {
+  count_text(text, blocks);
+  return strcat(text, blocks == 1 ? " block" : " blocks");
+}
+
 static void summary_print(struct text_out *out, const struct judgement *judgement) {
   const struct ht_file_process *process = judgement->report->process;
   char value[UNITS_TEXT], detail[UNITS_TEXT + 8];
@@ -314,8 +364,12 @@ static void summary_print(struct text_out *out, const struct judgement *judgemen
   if (process->peak_rss_bytes) summary_line(out, "peak RSS", bytes_text(value, process->peak_rss_bytes), "");
   summary_line(out, "live at end", bytes_text(value, process->live_bytes), "");
   uint64_t leaked = judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes;
-  snprintf(detail, sizeof detail, "%llu blocks", (unsigned long long)judgement->leaked_blocks);
-  summary_line(out, "leaked", bytes_text(value, leaked), leaked ? detail : "");
+  bool known = judgement_leaks_known(judgement);
+  summary_line(out, "leaked", known ? bytes_text(value, leaked) : "not looked for",
+               leaked ? blocks_text(detail, judgement->leaked_blocks) : "");
+  if (judgement->python_leaked_blocks)
+    summary_line(out, "leaked, Python", bytes_text(value, judgement->python_leaked_bytes),
+                 blocks_text(detail, judgement->python_leaked_blocks));
   if (process->own_bytes)
     summary_line(out, "heaptide's own", bytes_text(value, process->own_bytes), "not in any figure above");
 }
@@ -328,13 +382,16 @@ static void note_print(struct text_out *out, const char *note) {
 
 void report_text(struct text_out *out, const struct judgement *judgement, uint64_t top) {
   head_print(out, judgement);
+  report_gpu_failures(out, judgement, top);
   leaks_print(out, judgement, top);
   growth_print(out, judgement, top);
+  report_marks_text(out, judgement->report, top);
   peak_print(out, judgement, top);
   hotspots_print(out, judgement, top);
   temporaries_print(out, judgement, top);
   sizes_print(out, judgement);
   python_print(out, judgement, top);
+  report_gpu_text(out, judgement, top);
   summary_print(out, judgement);
   for (size_t i = 0; i < judgement->note_count; i++) note_print(out, judgement->notes[i]);
 }
@@ -342,12 +399,14 @@ void report_text(struct text_out *out, const struct judgement *judgement, uint64
 void report_text_quiet(struct text_out *out, const struct judgement *judgement) {
   const struct ht_file_process *process = judgement->report->process;
   char duration[UNITS_TEXT], peak[UNITS_TEXT], leaked[UNITS_TEXT];
+  uint64_t leaked_bytes = judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes;
   char *line = command_line(judgement->report);
   text_print(out, STYLE_HEADING, "QUIET");
-  text_print(out, STYLE_PLAIN, "  pid %u, %s, peak %s, leaked %s, ", process->pid,
+  text_print(out, STYLE_PLAIN, "  pid %u, %s, peak %s, %s%s, ", process->pid,
              seconds_text(duration, seconds_of(process->duration_ns)), bytes_text(peak, process->peak_bytes),
-             bytes_text(leaked, judgement->leaked_direct_bytes + judgement->leaked_indirect_bytes));
+             judgement_leaks_known(judgement) ? "leaked " : "leaks not looked for",
+             judgement_leaks_known(judgement) ? bytes_text(leaked, leaked_bytes) : "");
   text_print_foreign(out, STYLE_BOLD, line, COMMAND_WIDTH);
-  text_print(out, STYLE_PLAIN, "\n");
+  text_print(out, STYLE_PLAIN, "%s\n", judgement->helper ? ", started by Mojo's runtime for itself" : "");
   free(line);
 }

@@ -10,26 +10,28 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "gpu_options.h"
+#include "hint.h"
 #include "library.h"
 #include "options.h"
 #include "outdir.h"
+#include "problem.h"
 #include "program_name.h"
 #include "relay.h"
 #include "run_end.h"
 #include "session.h"
+#include "session_options.h"
 #include "target.h"
 
-// Frames kept of a stack: beyond it recursion repeats itself, and every frame costs time.
-#define DEPTH_DEFAULT 64
-#define DEPTH_PYTHON 8
-#define DEPTH_MAX 1024
-#define PY_DEPTH_MAX 128
 #define EVERY_MS_MAX (60 * 60 * 1000)
+#define SNAPSHOT_S_MAX (365 * 24 * 60 * 60)
 
 struct run {
-  bool py, no_children, overwrite, quiet;
+  bool py, gpu, no_children, overwrite, quiet;
+  uint64_t gpu_timeline_parts;                      // HT_GPU_TIMELINE_*
   uint64_t depth, py_depth, every_ms, sample_bytes; // depth 0: not given
-  const char *only, *out, *fail_on;
+  uint64_t snapshot_s;                              // 0: none
+  const char *only, *out, *fail_on, *gpu_timeline;
   char **command;
   struct target target;
   struct library library;
@@ -41,31 +43,16 @@ struct started {
   int exec_errno; // 0: CMD was started, or heaptide itself failed first
 };
 
-static bool depth_from_environment(struct run *run) {
-  const char *value = getenv("HEAPTIDE_DEPTH");
-  if (run->depth || !value || !value[0]) return true;
-  if (options_number(value, 1, DEPTH_MAX, &run->depth)) return true;
-  complain("HEAPTIDE_DEPTH: bad value '%s'; give a whole number from 1 to %d", value, DEPTH_MAX);
-  return false;
-}
-
-// Values that only a later version can honour: better refused than taken without effect. False after a complaint.
-static bool values_honoured(const struct run *run) {
-  if (run->sample_bytes) complain("run: --sample: sampling is not in this version; leave it out or give 0");
-  if (run->py_depth > 1) complain("run: --py-depth: more than 1 is not in this version; leave it out or give 1");
-  return !run->sample_bytes && run->py_depth == 1;
-}
-
 // False after a complaint.
 static bool run_parse(struct run *run, int argc, char **argv) {
-  *run = (struct run){.py_depth = 1, .every_ms = 100};
+  *run = (struct run){.py_depth = 1, .every_ms = EVERY_MS_DEFAULT};
   const struct option options[] = {
       {.name = "--py", .kind = OPTION_FLAG, .into = &run->py},
       {.name = "--py-depth", .kind = OPTION_NUMBER, .into = &run->py_depth, .low = 1, .high = PY_DEPTH_MAX},
-      {.name = "--gpu", .kind = OPTION_LATER},
-      {.name = "--gpu-timeline", .kind = OPTION_LATER},
+      {.name = "--gpu", .kind = OPTION_FLAG, .into = &run->gpu},
+      {.name = "--gpu-timeline", .kind = OPTION_TEXT, .into = &run->gpu_timeline},
       {.name = "--every", .kind = OPTION_NUMBER, .into = &run->every_ms, .low = 1, .high = EVERY_MS_MAX},
-      {.name = "--snapshot-every", .kind = OPTION_LATER},
+      {.name = "--snapshot-every", .kind = OPTION_NUMBER, .into = &run->snapshot_s, .low = 1, .high = SNAPSHOT_S_MAX},
       {.name = "--no-children", .kind = OPTION_FLAG, .into = &run->no_children},
       {.name = "--only", .kind = OPTION_TEXT, .into = &run->only},
       {.name = "--depth", .kind = OPTION_NUMBER, .into = &run->depth, .low = 1, .high = DEPTH_MAX},
@@ -77,7 +64,8 @@ static bool run_parse(struct run *run, int argc, char **argv) {
       {0},
   };
   int operands = options_parse("run", options, true, argc, argv);
-  if (operands < 0 || !depth_from_environment(run) || !values_honoured(run)) return false;
+  if (operands < 0 || !depth_choose(run->py, &run->depth)) return false;
+  if (run->gpu_timeline && !gpu_timeline_parse("run", run->gpu_timeline, &run->gpu_timeline_parts)) return false;
   if (operands == 0) {
     complain("run: no program given; heaptide run [options] [--] CMD [ARG...]");
     return false;
@@ -86,7 +74,6 @@ static bool run_parse(struct run *run, int argc, char **argv) {
     complain("run: --only: more than %d bytes; name fewer programs", SESSION_TEXT_BYTES - 1);
     return false;
   }
-  if (!run->depth) run->depth = run->py ? DEPTH_PYTHON : DEPTH_DEFAULT;
   run->command = argv + 1;
   return true;
 }
@@ -94,10 +81,12 @@ static bool run_parse(struct run *run, int argc, char **argv) {
 // Why CMD cannot be executed, in words that fit the file at hand.
 static int refuse_command(const char *command, int error) {
   bool missing = error == ENOENT || error == ENOTDIR;
+  char hint[HINT_TEXT];
+  hint_program(command, error, hint);
   if (missing)
-    complain("%s: not found; check the name and PATH", command);
+    complain("%s: not found; %s", command, hint);
   else
-    complain("%s: cannot be executed: %s; check the file and its rights", command, strerror(error));
+    complain("%s: cannot be executed: %s; %s", command, strerror(error), hint);
   return missing ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
 }
 
@@ -128,7 +117,10 @@ static void session_fill(const struct run *run, const struct outdir *outdir, str
   session->depth = run->depth;
   session->every_ms = run->every_ms;
   session->py = run->py;
+  session->snapshot_s = run->snapshot_s;
   session->py_depth = run->py_depth;
+  session->gpu = run->gpu;
+  session->gpu_timeline = run->gpu_timeline_parts;
   session->children = !run->no_children;
   session->sample = run->sample_bytes;
   session->main_pid = (uint64_t)getpid();
@@ -144,6 +136,7 @@ static bool environment_set(const struct run *run, const struct outdir *outdir) 
   session_fill(run, outdir, &session);
   session_format(&session, value, sizeof value);
   if (setenv(SESSION_VARIABLE, value, 1) < 0) return false;
+  if (run->gpu && !gpu_pools_off()) return false;
   const char *old = getenv("LD_PRELOAD");
   if (!old || !old[0]) return setenv("LD_PRELOAD", run->library.preload, 1) == 0;
   char *both;
@@ -170,7 +163,7 @@ static int run_become(struct run *run, struct started *started) {
     execv(run->target.path, run->command);
   started->exec_errno = errno;
   outdir_drop_empty(&started->outdir);
-  if (errno == ENOENT) {
+  if (started->exec_errno == ENOENT) {
     complain("%s: cannot be executed: the interpreter or loader that it names is missing; install it", run->command[0]);
     return STATUS_NOT_FOUND;
   }
@@ -197,7 +190,11 @@ static void run_say(const struct run *run, const struct outdir *outdir, int sign
   if (run->target.doubtful) complain("%s: %s", run->command[0], run->target.reason);
   struct run_end end;
   run_end_read(&end, outdir);
-  if (!run->quiet) run_end_line(&end, outdir, signal, run->out != NULL);
+  if (!run->quiet) {
+    run_end_line(&end, outdir, signal, run->out != NULL);
+    run_end_unseen(&end);
+    run_end_running(&end, outdir);
+  }
   run_end_losses(&end, outdir, signal, run->target.silent);
   if (!run->out) outdir_drop_empty(outdir); // else `heaptide report` would take it for the newest
 }

@@ -133,6 +133,7 @@ static void native_add(struct making *making, const struct ht_file_frame *from, 
   const struct symbol *symbol = &making->symbols->entries[entry];
   const char *path = text_or_null(making->report->strings + module->path);
   struct shown_frame frame = {.language = LANGUAGE_NATIVE, .module = path, .has_offset = true, .offset = from->b};
+  frame.in_library = !(module->flags & HT_MODULE_MAIN);
   for (uint32_t i = 0; i < symbol->line_count; i++) {
     const struct symbol_line *line = &symbol->lines[i];
     frame.function = line->function;
@@ -149,14 +150,34 @@ static void native_add(struct making *making, const struct ht_file_frame *from, 
 
 static void python_add(struct making *making, const struct ht_file_frame *from) {
   const char *strings = making->report->strings;
+  if (runtime_frame_imports(strings + from->name))
+    return run_add(making,
+                   (struct shown_frame){.language = LANGUAGE_PYTHON, .function = FRAME_IMPORT, .runtime = true});
   run_add(making, (struct shown_frame){.language = LANGUAGE_PYTHON,
                                        .function = text_or_null(strings + from->a),
                                        .file = text_or_null(strings + from->name),
                                        .line = (uint32_t)from->b});
 }
 
+// `python -X perf` runs each function by code of its own, `py::NAME:FILE`.
+#define PERF_PYTHON "py::"
+
+static bool is_perf_python(const char *name) { return name && strncmp(name, PERF_PYTHON, strlen(PERF_PYTHON)) == 0; }
+
+static void perf_python_add(struct making *making, const struct ht_file_frame *from, const char *name) {
+  const char *file = strchr(name + strlen(PERF_PYTHON), ':');
+  char *function = memory_text(name, file ? (size_t)(file - name) : strlen(name));
+  run_add(making, (struct shown_frame){.language = LANGUAGE_JIT,
+                                       .function = function,
+                                       .file = file ? text_or_null(file + 1) : NULL,
+                                       .has_offset = true,
+                                       .offset = from->b});
+  free(function);
+}
+
 static void jit_add(struct making *making, const struct ht_file_frame *from) {
   const char *name = making->report->strings + from->name;
+  if (is_perf_python(name)) return perf_python_add(making, from, name);
   char *shown =
       *name ? memory_format("[jit %s]", name) : memory_format("[anonymous code 0x%llx]", (unsigned long long)from->b);
   run_add(making,
@@ -174,7 +195,7 @@ static void frame_make(struct making *making, uint32_t index) {
   else if (from->kind == HT_FRAME_JIT)
     jit_add(making, from);
   else if (from->kind == HT_FRAME_TRUNCATED)
-    run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = "[truncated]", .runtime = true});
+    run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = STACK_TRUNCATED, .runtime = true});
   making->count[index] = (uint32_t)(making->run_count - making->first[index]);
   making->stacks->of_frame[index] = making->count[index] ? making->run[making->first[index]] + 1 : 0;
 }
@@ -190,8 +211,14 @@ static uint32_t frame_push(struct making *making, uint32_t parent, uint32_t fram
 
 struct node_map {
   uint32_t *shown; // by the report's node
-  uint32_t *depth; // shown frames of the report that it has, inlined ones not counted
+  uint32_t *depth; // native frames of the report that it has, inlined ones not counted
 };
+
+// Frames of Python are limited for themselves.
+static bool depth_counts(const struct making *making, uint32_t frame) {
+  uint32_t kind = making->report->frames[frame].kind;
+  return making->count[frame] && kind != HT_FRAME_TRUNCATED && kind != HT_FRAME_PYTHON;
+}
 
 static struct node_map nodes_make(struct making *making) {
   const struct report *report = making->report;
@@ -199,9 +226,8 @@ static struct node_map nodes_make(struct making *making) {
                          memory_get(report->node_count, sizeof(uint32_t))};
   for (uint32_t i = 1; i < report->node_count; i++) {
     const struct ht_file_node *node = &report->nodes[i];
-    bool counts = making->count[node->frame] && report->frames[node->frame].kind != HT_FRAME_TRUNCATED;
     map.shown[i] = frame_push(making, map.shown[node->parent], node->frame);
-    map.depth[i] = map.depth[node->parent] + counts;
+    map.depth[i] = map.depth[node->parent] + depth_counts(making, node->frame);
   }
   return map;
 }
@@ -209,12 +235,44 @@ static struct node_map nodes_make(struct making *making) {
 // The stack of a node that is deeper than the process's depth: that many frames, and [truncated] behind them.
 static uint32_t stack_cut(struct making *making, uint32_t node, uint32_t depth) {
   const struct report *report = making->report;
-  uint32_t *kept = memory_get(depth, sizeof *kept), count = 0;
-  for (; node && count < depth; node = report->nodes[node].parent)
-    if (making->count[report->nodes[node].frame]) kept[count++] = report->nodes[node].frame;
-  run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = "[truncated]", .runtime = true});
+  uint32_t *kept = NULL;
+  size_t count = 0, capacity = 0;
+  for (; node && depth; node = report->nodes[node].parent) {
+    uint32_t frame = report->nodes[node].frame;
+    depth -= depth_counts(making, frame);
+    if (!making->count[frame]) continue;
+    kept = memory_grow(kept, count, &capacity, sizeof *kept);
+    kept[count++] = frame;
+  }
+  run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = STACK_TRUNCATED, .runtime = true});
   uint32_t stack = node_keep(making->stacks, 0, making->run[making->run_count - 1]);
   while (count) stack = frame_push(making, stack, kept[--count]);
+  free(kept);
+  return stack;
+}
+
+static bool is_import(const struct shown_frame *frame) {
+  return frame->language == LANGUAGE_PYTHON && frame->runtime; // no other frame is both
+}
+
+// In a stack with lines of Python the interpreter's own frames are left out, and of the import system's in a row all
+// but one.
+static uint32_t stack_fold(struct making *making, uint32_t stack) {
+  struct stacks *stacks = making->stacks;
+  uint32_t *kept = NULL;
+  size_t count = 0, capacity = 0;
+  bool has_lines = false;
+  for (uint32_t node = stack; node; node = stack_outer(stacks, node)) {
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    has_lines |= frame->language == LANGUAGE_PYTHON;
+    if (frame->language == LANGUAGE_NATIVE && runtime_frame_between_lines(frame->module)) continue;
+    if (frame->language == LANGUAGE_JIT && is_perf_python(frame->function)) continue;
+    if (is_import(frame) && count && is_import(&stacks->frames[kept[count - 1]])) continue;
+    kept = memory_grow(kept, count, &capacity, sizeof *kept);
+    kept[count++] = stacks->nodes[node].frame;
+  }
+  if (has_lines) stack = 0;
+  while (has_lines && count) stack = node_keep(stacks, stack, kept[--count]);
   free(kept);
   return stack;
 }
@@ -234,7 +292,8 @@ static void sites_make(struct making *making, const struct node_map *map) {
     if (site->flags & HT_SITE_ARENA)
       making->stacks->of_site[i] = named_stack(making, "python arenas, free");
     else if (site->node)
-      making->stacks->of_site[i] = deep ? stack_cut(making, site->node, depth) : map->shown[site->node];
+      making->stacks->of_site[i] =
+          stack_fold(making, deep ? stack_cut(making, site->node, depth) : map->shown[site->node]);
   }
 }
 
@@ -286,14 +345,31 @@ void stacks_make(struct stacks *stacks, const struct report *report, const struc
   free(making.run);
 }
 
+static bool is_without_line(const struct shown_frame *frame) {
+  return frame->runtime || (frame->language == LANGUAGE_NATIVE && frame->in_library && !frame->file);
+}
+
+// The line of Python that called into a library without lines of its own says more than the library's function.
+static const struct shown_frame *line_outside(const struct stacks *stacks, uint32_t node,
+                                              const struct shown_frame *site) {
+  while (node && is_without_line(stack_frame(stacks, node))) node = stack_outer(stacks, node);
+  return node && stack_frame(stacks, node)->language == LANGUAGE_PYTHON ? stack_frame(stacks, node) : site;
+}
+
 const struct shown_frame *stack_site(const struct stacks *stacks, uint32_t node) {
   const struct shown_frame *outermost = NULL;
   for (; node; node = stack_outer(stacks, node)) {
     const struct shown_frame *frame = stack_frame(stacks, node);
-    if (!frame->runtime) return frame;
+    if (!frame->runtime) return line_outside(stacks, node, frame);
     if (frame->language != LANGUAGE_NONE || !outermost) outermost = frame;
   }
   return outermost;
+}
+
+uint32_t stack_from_python(const struct stacks *stacks, uint32_t node) {
+  for (uint32_t at = node; at; at = stack_outer(stacks, at))
+    if (stack_frame(stacks, at)->language == LANGUAGE_PYTHON) return at;
+  return node;
 }
 
 void stacks_free(struct stacks *stacks) {

@@ -14,10 +14,14 @@
 
 enum language { LANGUAGE_NATIVE, LANGUAGE_PYTHON, LANGUAGE_JIT, LANGUAGE_NONE }; // NONE: [truncated], named rows
 
+// The function of the frame behind a stack that was cut at the process's depth.
+#define STACK_TRUNCATED "[truncated]"
+
 // Unknown fields are NULL or 0. Texts are pooled: equal ones have equal pointers.
 struct shown_frame {
   enum language language;
-  bool runtime; // of libc, an allocator, a language's runtime: never the site where another frame is there
+  bool in_library; // native code that is not the program's own
+  bool runtime;    // of libc, an allocator, a language's runtime: never the site where another frame is there
   const char *function, *file, *module;
   uint32_t line, column;
   bool column_tells; // another frame differs from this one by its column alone
@@ -53,13 +57,15 @@ void stacks_make(struct stacks *stacks, const struct report *report, const struc
 void stack_wishes_free(struct stack_wishes *wishes);
 
 // The frame that stands for a stack: the first from the leaf that is not a runtime's, where all are the outermost of
-// them. NULL: the stack is empty.
+// them. Native code whose lines are not known gives way to the line of Python that called it. NULL: the stack is empty.
 const struct shown_frame *stack_site(const struct stacks *stacks, uint32_t node);
 
 // The frames of a stack, leaf first: for (node = start; node; node = stack_outer(stacks, node)) stack_frame(...).
 static inline const struct shown_frame *stack_frame(const struct stacks *stacks, uint32_t node) {
   return &stacks->frames[stacks->nodes[node].frame];
 }
+// The stack from its first line of Python on; without one, the whole stack.
+uint32_t stack_from_python(const struct stacks *stacks, uint32_t node);
 static inline uint32_t stack_outer(const struct stacks *stacks, uint32_t node) { return stacks->nodes[node].parent; }
 
 void stacks_free(struct stacks *stacks);

@@ -18,6 +18,11 @@ static const char *const builtin[][2] = {
     {"^_nl_load_locale", "glibc: loaded locales"},
     {"^__tzfile_read$", "glibc: the time zone's table"},
     {"^__nss_database_get$", "glibc: the name service's configuration"},
+    {"^Py_InitializeFromConfig$", "CPython: what the interpreter makes for itself while it starts"},
+    {"^Py_FinalizeEx$", "CPython: what the interpreter makes for itself while it ends"},
+    {"^_PyMem_ArenaAlloc$", "CPython: arenas of small objects"},
+    {"^_PyObject_ArenaMmap$", "CPython: arenas of small objects"},
+    {"Objects/obmalloc.c$", "CPython: arenas of small objects"},
 };
 
 static void suppression_add(struct suppressions *suppressions, char *pattern, char *origin) {

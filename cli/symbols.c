@@ -23,8 +23,9 @@ uint32_t symbols_module(struct symbols *symbols, const char *path, const uint8_t
   }
   symbols->modules =
       memory_grow(symbols->modules, symbols->module_count, &symbols->module_capacity, sizeof *symbols->modules);
-  symbols->modules[symbols->module_count] =
-      (struct symbol_module){.path = path, .build_id = build_id, .build_id_bytes = build_id_bytes};
+  struct symbol_module *added = &symbols->modules[symbols->module_count];
+  *added = (struct symbol_module){.path = pool_text(&symbols->texts, path), .build_id_bytes = build_id_bytes};
+  memcpy(added->build_id, build_id, build_id_bytes);
   return (uint32_t)symbols->module_count++;
 }
 
@@ -104,10 +105,21 @@ static const char *elf_name(struct symbol_module *module, enum elf_symbol_kind k
   return name || !module->elf ? name : elf_symbol_at(module->elf, kind, address);
 }
 
+// A symbol as its source has it, its version still behind it. New memory.
+static char *symbol_shown(const char *symbol) {
+  size_t at = symbol_version_at(symbol);
+  if (!symbol[at]) return demangle(symbol);
+  char *bare = memory_text(symbol, at), *shown = demangle(bare);
+  char *whole = memory_format("%s%s", shown, symbol + at);
+  free(bare);
+  free(shown);
+  return whole;
+}
+
 static void entry_name_by_elf(struct symbols *symbols, struct symbol *entry) {
   const char *name = elf_name(&symbols->modules[entry->module], ELF_FUNCTION, entry->address);
   if (!name) return;
-  char *shown = demangle(name);
+  char *shown = symbol_shown(name);
   free(entry->lines);
   entry->lines = memory_get(1, sizeof *entry->lines);
   entry->lines[0].function = pool_text(&symbols->texts, shown);
@@ -126,7 +138,7 @@ static void entry_demangle(struct symbols *symbols, struct symbol *entry) {
   for (uint32_t i = 0; i < entry->line_count; i++) {
     const char *name = entry->lines[i].function;
     if (!name || strncmp(name, "_Z", 2) != 0) continue;
-    char *shown = demangle(name);
+    char *shown = symbol_shown(name);
     entry->lines[i].function = pool_text(&symbols->texts, shown);
     free(shown);
   }
@@ -156,9 +168,9 @@ static int query_compare(const void *left, const void *right) {
 }
 
 static struct symbolizer_query *queries_make(struct symbols *symbols, bool debuginfod, size_t *count) {
-  struct symbolizer_query *queries = memory_get(symbols->entry_count, sizeof *queries);
+  struct symbolizer_query *queries = memory_get(symbols->entry_count - symbols->resolved_count, sizeof *queries);
   *count = 0;
-  for (size_t i = 0; i < symbols->entry_count; i++) {
+  for (size_t i = symbols->resolved_count; i < symbols->entry_count; i++) {
     struct symbol *entry = &symbols->entries[i];
     if (worth_asking(symbols, entry, debuginfod))
       queries[(*count)++] = (struct symbolizer_query){symbols->modules[entry->module].object, entry, false};
@@ -194,26 +206,38 @@ static void queries_ask(struct symbols *symbols, struct symbolizer_query *querie
                   "install llvm or set HEAPTIDE_SYMBOLIZER");
 }
 
+static void modules_open(struct symbols *symbols) {
+  for (size_t i = 0; i < symbols->entry_count; i++) module_open(symbols, &symbols->modules[symbols->entries[i].module]);
+}
+
+void symbols_resolve_functions(struct symbols *symbols) {
+  modules_open(symbols);
+  for (size_t i = 0; i < symbols->entry_count; i++) entry_name_by_elf(symbols, &symbols->entries[i]);
+  symbol_versions_drop(symbols);
+}
+
 void symbols_resolve(struct symbols *symbols) {
   bool debuginfod = debuginfod_wanted();
   size_t count;
-  for (size_t i = 0; i < symbols->entry_count; i++) module_open(symbols, &symbols->modules[symbols->entries[i].module]);
+  modules_open(symbols);
   struct symbolizer_query *queries = queries_make(symbols, debuginfod, &count);
   if (count) queries_ask(symbols, queries, count, debuginfod);
   free(queries);
-  for (size_t i = 0; i < symbols->entry_count; i++) {
+  for (size_t i = symbols->resolved_count; i < symbols->entry_count; i++) {
     entry_check(symbols, &symbols->entries[i]);
     entry_demangle(symbols, &symbols->entries[i]);
     if (symbols->entries[i].line_count == 0) entry_name_by_elf(symbols, &symbols->entries[i]);
   }
+  symbol_versions_drop(symbols);
+  symbols->resolved_count = symbols->entry_count;
 }
 
 const char *symbols_variable(struct symbols *symbols, uint32_t module, uint64_t address, bool tls) {
   module_open(symbols, &symbols->modules[module]);
   const char *name = elf_name(&symbols->modules[module], tls ? ELF_TLS : ELF_OBJECT, address);
   if (!name) return NULL;
-  char *shown = demangle(name);
-  const char *kept = pool_text(&symbols->texts, shown);
+  char *shown = symbol_shown(name);
+  const char *kept = symbol_version_drop(symbols, shown);
   free(shown);
   return kept;
 }
@@ -228,6 +252,7 @@ void symbols_free(struct symbols *symbols) {
   free(symbols->modules);
   free(symbols->entries);
   free(symbols->entry_table);
+  free(symbols->dropped);
   pool_free(&symbols->texts);
   *symbols = (struct symbols){0};
 }

@@ -92,7 +92,8 @@ static const char *symbols_reason(const char *program) {
   if (elf_symbol_defined(program, SYMBOLS_ALL, "__asan_init"))
     return "holds a static AddressSanitizer: its malloc comes first and heaptide sees nothing of its heap; "
            "link it with -shared-libasan (gcc: without -static-libasan)";
-  return "brings its own malloc, linked into it: heaptide sees its mappings, nothing of its heap; link it without one";
+  return "brings its own malloc, linked into it: heaptide sees its mappings, and of its heap what that takes "
+         "from the C library; link it without one";
 }
 
 void target_look(struct target *target) {

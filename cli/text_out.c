@@ -7,6 +7,7 @@
 
 #include "holders.h"
 #include "memory.h"
+#include "runtime_frame.h"
 #include "utf8.h"
 
 // A C++ name of a page helps nobody.
@@ -87,6 +88,8 @@ static void frame_print(struct text_out *out, const struct shown_frame *frame, e
     place = memory_format("%s:%u", file_shown(out, frame->file), frame->line);
   else if (frame->file)
     place = memory_format("%s", file_shown(out, frame->file));
+  else if (frame->language == LANGUAGE_NONE && frame->function && strcmp(frame->function, STACK_TRUNCATED) == 0)
+    place = memory_format("(--depth)"); // what keeps more
   else if (frame->function && frame->module)
     place = memory_format("[%s]", path_name(frame->module));
   if (place) {
@@ -108,29 +111,14 @@ static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
   return last;
 }
 
-// A native block that is charged to a Python line has that line first and then the native code that the line called:
-// the outermost of it, which says what was called. NULL: the stack is no such one.
-static const struct shown_frame *called_by_line(const struct stacks *stacks, uint32_t node) {
-  const struct shown_frame *called = NULL;
-  if (!node || stack_frame(stacks, node)->language != LANGUAGE_PYTHON) return NULL;
-  for (node = stack_outer(stacks, node); node; node = stack_outer(stacks, node)) {
-    const struct shown_frame *frame = stack_frame(stacks, node);
-    if (frame->language == LANGUAGE_PYTHON) return NULL;
-    if (frame->language == LANGUAGE_NATIVE && !frame->runtime) called = frame;
-  }
-  return called;
-}
-
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit) {
-  const struct shown_frame *site = stack_site(stacks, node), *called = called_by_line(stacks, node);
-  if (called) {
-    frame_print(out, called, STYLE_DIM);
-    frame_print(out, site, STYLE_BOLD);
-    return;
-  }
+  const struct shown_frame *site = stack_site(stacks, node);
   const struct shown_frame *inner = NULL; // what the site called: it tells apart what comes from one line
-  for (; node && stack_frame(stacks, node) != site; node = stack_outer(stacks, node))
-    if (stack_frame(stacks, node)->function) inner = stack_frame(stacks, node);
+  for (; node && stack_frame(stacks, node) != site; node = stack_outer(stacks, node)) {
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    bool telling = frame->function && !runtime_frame_tells_nothing(frame->file, frame->module);
+    if (telling || !frame->runtime) inner = frame;
+  }
   if (!node) {
     text_print(out, STYLE_DIM, "               [no stack]\n");
     return;
@@ -151,14 +139,14 @@ void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_
   if (left_out) text_print(out, STYLE_DIM, "               ... %d more frame%s\n", left_out, left_out == 1 ? "" : "s");
 }
 
-void text_print_sparkline(struct text_out *out, const double *bytes, size_t count) {
+void text_print_sparkline(struct text_out *out, int indent, const double *bytes, size_t count) {
   enum { COLUMNS = 60, LEVELS = 8 };
   static const char *const blocks[LEVELS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   double most = 0;
   for (size_t i = 0; i < count; i++) most = bytes[i] > most ? bytes[i] : most;
   if (!out->sparkline || count < 2 || most <= 0) return;
   size_t columns = count < COLUMNS ? count : COLUMNS;
-  fputs("  ", out->stream);
+  fprintf(out->stream, "%*s", indent, "");
   for (size_t column = 0; column < columns; column++) {
     double highest = 0; // of the samples in this column: a short peak stays visible
     for (size_t i = column * count / columns; i < (column + 1) * count / columns; i++)

@@ -32,7 +32,7 @@ void text_print_foreign(struct text_out *out, enum text_style style, const char 
 // runtime's, at most `limit`.
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit);
 
-// Bytes over time as one line of blocks, the highest full; nothing without out->sparkline.
-void text_print_sparkline(struct text_out *out, const double *bytes, size_t count);
+// Bytes over time as one line of blocks, the highest full, behind `indent` spaces; nothing without out->sparkline.
+void text_print_sparkline(struct text_out *out, int indent, const double *bytes, size_t count);
 
 #endif

@@ -16,6 +16,8 @@ char *bytes_text(char text[UNITS_TEXT], uint64_t bytes) {
   return text;
 }
 
+double seconds_of(uint64_t ns) { return (double)ns / 1e9; }
+
 char *count_text(char text[UNITS_TEXT], uint64_t count) {
   char digits[24];
   int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), out = 0;

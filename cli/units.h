@@ -12,6 +12,8 @@ char *bytes_text(char text[UNITS_TEXT], uint64_t bytes);
 // "1,234,567"; returns `text`.
 char *count_text(char text[UNITS_TEXT], uint64_t count);
 
+double seconds_of(uint64_t ns);
+
 // "0.012 s", "2.05 s", "3 min 20 s", "5 h 2 min"; returns `text`.
 char *seconds_text(char text[UNITS_TEXT], double seconds);
 

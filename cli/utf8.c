@@ -2,6 +2,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "memory.h"
 
 int utf8_length(const char *text) {
   const unsigned char *at = (const unsigned char *)text;
@@ -24,4 +27,22 @@ int utf8_count(const char *text) {
     text += bytes ? bytes : 1;
   }
   return count;
+}
+
+void utf8_write(FILE *stream, const char *text) {
+  while (*text) {
+    int bytes = utf8_length(text);
+    fwrite(bytes ? text : "\xef\xbf\xbd", 1, bytes ? (size_t)bytes : 3, stream);
+    text += bytes ? bytes : 1;
+  }
+}
+
+char *utf8_text(const char *text) {
+  char *copy = memory_text(text, strlen(text));
+  for (char *at = copy; *at;) {
+    int bytes = utf8_length(at);
+    if (!bytes) *at = '?';
+    at += bytes ? bytes : 1;
+  }
+  return copy;
 }

@@ -71,19 +71,46 @@ static bool is_ring_word(uintptr_t next, uintptr_t bins) {
          (next && next % HEAP_MAX_BYTES <= sizeof(struct heap_info) + 16);
 }
 
-static void main_arena_find(const struct mapping *mapping, struct spans *holes) {
-  for (uintptr_t bins = mapping->start + BEFORE_BINS_BYTES;; bins += sizeof(uintptr_t)) {
+// Where the bins of an arena in [start, end) begin; 0: there is none.
+static uintptr_t bins_find(uintptr_t start, uintptr_t end) {
+  for (uintptr_t bins = start + BEFORE_BINS_BYTES;; bins += sizeof(uintptr_t)) {
     uintptr_t next = bins + BINS * BIN_BYTES + BINMAP_BYTES;
-    if (next + BEHIND_NEXT_BYTES > mapping->end) return;
-    if (!is_ring_word(*(const uintptr_t *)next, bins) || !are_bins(bins)) continue;
-    spans_add(holes, bins - BEFORE_BINS_BYTES, next + BEHIND_NEXT_BYTES);
-    return;
+    if (next + BEHIND_NEXT_BYTES > end) return 0;
+    if (is_ring_word(*(const uintptr_t *)next, bins) && are_bins(bins)) return bins;
   }
+}
+
+static void main_arena_add(const struct mapping *mapping, struct spans *holes) {
+  uintptr_t bins = bins_find(mapping->start, mapping->end);
+  if (bins) spans_add(holes, bins - BEFORE_BINS_BYTES, bins + BINS * BIN_BYTES + BINMAP_BYTES + BEHIND_NEXT_BYTES);
 }
 
 static bool is_c_library(const char *path) {
   const char *name = strrchr(path, '/');
   return name && (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libc-2", 7) == 0);
+}
+
+// ---- the books alone, where the memory around the blocks may hold more blocks
+
+// An arena stands behind the heap_info of its first heap. What follows its bins differs from version to version, and
+// blocks come next: none of them may be taken for it.
+static void arena_books_add(const struct mapping *mapping, struct spans *holes) {
+  uintptr_t start = (mapping->start + HEAP_MAX_BYTES - 1) & ~(HEAP_MAX_BYTES - 1);
+  for (; start < mapping->end; start += HEAP_MAX_BYTES) {
+    const struct heap_info *heap = (const struct heap_info *)start;
+    if (!is_arena_heap(heap) || heap->arena - start >= PAGE_BYTES) continue;
+    uintptr_t bins = bins_find(start, start + PAGE_BYTES);
+    if (bins) spans_add(holes, start, bins + BINS * BIN_BYTES);
+  }
+}
+
+void allocator_books_collect(const struct maps *maps, struct spans *holes) {
+  for (uint32_t i = 0; i < maps->count; i++) {
+    const struct mapping *mapping = &maps->table[i];
+    if (!(mapping->flags & MAPS_READ) || !(mapping->flags & MAPS_WRITE) || mapping->flags & MAPS_SHARED) continue;
+    if (live_usable_glibc && !*mapping->path) arena_books_add(mapping, holes);
+    if (is_c_library(mapping->path)) main_arena_add(mapping, holes);
+  }
 }
 
 // ---- memory with blocks in it
@@ -97,8 +124,14 @@ struct block_walk {
   uint32_t taken; // one more than the mapping that is in `holes` already
 };
 
+// Of Mojo's tcmalloc: before it stands no header of glibc's.
+static bool is_foreign(const struct block *block) {
+  const struct range *range = range_find(block->start);
+  return range && range->flags & RANGE_ALLOCATOR;
+}
+
 static bool is_alone(const struct block *block) {
-  return live_usable_glibc && ((const size_t *)block->start)[-1] & CHUNK_MAPPED;
+  return live_usable_glibc && !is_foreign(block) && ((const size_t *)block->start)[-1] & CHUNK_MAPPED;
 }
 
 // Data of a module, where a program's own allocator may hand out static memory.
@@ -131,7 +164,7 @@ void allocator_memory_collect(const struct maps *maps, struct spans *holes) {
     if (!(mapping->flags & MAPS_READ) || !(mapping->flags & MAPS_WRITE) || mapping->flags & MAPS_SHARED) continue;
     if (live_usable_glibc && strcmp(mapping->path, "[heap]") == 0) spans_add(holes, mapping->start, mapping->end);
     if (live_usable_glibc && !*mapping->path) arena_heaps_add(mapping, holes);
-    if (is_c_library(mapping->path)) main_arena_find(mapping, holes);
+    if (is_c_library(mapping->path)) main_arena_add(mapping, holes);
   }
   struct block_walk walk = {.maps = maps, .holes = holes};
   live_each(block_memory_add, &walk);

@@ -10,6 +10,9 @@
 // Adds the allocator's memory to `holes`. World parked, between live_scan_begin and live_scan_end, under guard_run.
 void allocator_memory_collect(const struct maps *maps, struct spans *holes);
 
+// Adds only what is surely the allocator's own: around the blocks that are known there may be others.
+void allocator_books_collect(const struct maps *maps, struct spans *holes);
+
 // The end of the block or recorded mapping that holds `address`; 0: it lies in none.
 uintptr_t allocator_memory_end(uintptr_t address);
 

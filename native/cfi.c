@@ -587,33 +587,58 @@ static bytes entry_find(uintptr_t pc, bytes header, bool *usable) {
   return header + table[2 * low + 1];
 }
 
+enum entry_result { ENTRY_GOOD, ENTRY_NONE, ENTRY_UNKNOWN };
+struct entry {
+  struct cie cie;
+  uint64_t begin, range; // the code it covers
+  bytes at, end;         // what follows
+};
+
+// The entry that covers `pc`, read up to the code's range.
+static enum entry_result entry_read(uintptr_t pc, const void *eh_frame_hdr, struct entry *entry) {
+  if (!eh_frame_hdr) return ENTRY_NONE;
+  bool usable, ok = true;
+  bytes found = entry_find(pc, eh_frame_hdr, &usable);
+  if (!usable) return ENTRY_UNKNOWN;
+  if (!found) return ENTRY_NONE;
+  uint32_t length = READ_AS(uint32_t, found);
+  if (length == 0 || length == 0xffffffff) return ENTRY_UNKNOWN;
+  bytes at = found + 4;
+  entry->end = at + length;
+  if (!cie_parse(at - READ_AS(int32_t, at), (uint64_t)eh_frame_hdr, &entry->cie)) return ENTRY_UNKNOWN;
+  at += 4;
+  entry->begin = read_encoded(&at, entry->cie.pointer_encoding, (uint64_t)eh_frame_hdr, &ok);
+  entry->range = read_encoded(&at, entry->cie.pointer_encoding & 0xf, 0, &ok);
+  entry->at = at;
+  if (!ok) return ENTRY_UNKNOWN;
+  return pc < entry->begin || pc >= entry->begin + entry->range ? ENTRY_NONE : ENTRY_GOOD;
+}
+
 struct cfi_rule cfi_rule_at(uintptr_t pc, const void *eh_frame_hdr) {
   const struct cfi_rule none = {.kind = CFI_NO_INFO}, unknown = {.kind = CFI_UNKNOWN};
-  if (!eh_frame_hdr) return none;
-  bool usable, ok = true;
-  bytes entry = entry_find(pc, eh_frame_hdr, &usable);
-  if (!usable) return unknown;
-  if (!entry) return none;
-  uint32_t length = READ_AS(uint32_t, entry);
-  if (length == 0 || length == 0xffffffff) return unknown;
-  bytes at = entry + 4, end = at + length;
-  struct cie cie;
-  if (!cie_parse(at - READ_AS(int32_t, at), (uint64_t)eh_frame_hdr, &cie)) return unknown;
-  at += 4;
-  uint64_t begin = read_encoded(&at, cie.pointer_encoding, (uint64_t)eh_frame_hdr, &ok);
-  uint64_t range = read_encoded(&at, cie.pointer_encoding & 0xf, 0, &ok);
-  if (!ok) return unknown;
-  if (pc < begin || pc >= begin + range) return none;
-  if (cie.augmented) {
+  struct entry entry;
+  enum entry_result result = entry_read(pc, eh_frame_hdr, &entry);
+  if (result != ENTRY_GOOD) return result == ENTRY_NONE ? none : unknown;
+  const struct cie *cie = &entry.cie;
+  bytes at = entry.at;
+  if (cie->augmented) {
     uint64_t skip = read_uleb(&at);
     at += skip;
   }
-  struct machine machine = {.cie = &cie, .pc = UINT64_MAX, .row = {.cfa_register = -1}};
-  if (!machine_run(&machine, cie.instructions, cie.end)) return unknown;
+  struct machine machine = {.cie = cie, .pc = UINT64_MAX, .row = {.cfa_register = -1}};
+  if (!machine_run(&machine, cie->instructions, cie->end)) return unknown;
   struct row initial = machine.row;
   machine.initial = &initial;
-  machine.location = begin;
+  machine.location = entry.begin;
   machine.pc = pc;
-  if (!machine_run(&machine, at, end)) return unknown;
-  return rule_of_row(&machine.row, pc, cie.signal_frame);
+  if (!machine_run(&machine, at, entry.end)) return unknown;
+  return rule_of_row(&machine.row, pc, cie->signal_frame);
+}
+
+bool cfi_function_at(uintptr_t pc, const void *eh_frame_hdr, uintptr_t *start, uintptr_t *end) {
+  struct entry entry;
+  if (entry_read(pc, eh_frame_hdr, &entry) != ENTRY_GOOD) return false;
+  *start = entry.begin;
+  *end = entry.begin + entry.range;
+  return true;
 }

@@ -33,4 +33,7 @@ struct cfi_rule {
 // The rule for the instruction at `pc`, by the table at `eh_frame_hdr` of the module that holds it.
 struct cfi_rule cfi_rule_at(uintptr_t pc, const void *eh_frame_hdr);
 
+// The code of the function that holds `pc`: [*start, *end), as one entry of that table has it. False: none does.
+bool cfi_function_at(uintptr_t pc, const void *eh_frame_hdr, uintptr_t *start, uintptr_t *end);
+
 #endif

@@ -2,15 +2,29 @@
 
 #include <sys/mman.h>
 
+#include "common_case.h"
+#include "heap_sample.h"
 #include "live.h"
 #include "lock.h"
 #include "ranges.h"
 #include "site.h"
 #include "stack_check.h"
+#include "stack_merge.h"
 #include "sys.h"
 
-static ht_frame_source frame_source;
-void ht_set_frame_source(ht_frame_source source) { frame_source = source; }
+static ht_line_source line_source;
+void ht_set_line_source(ht_line_source source, const struct merge_front *front) {
+  stack_merge_set(front);
+  line_source = source;
+  ht_detours_look();
+}
+
+// One test on the way of the common case for all that leads off it.
+static bool detours = true, free_detours = true;
+void ht_detours_look(void) {
+  free_detours = heap_sample_on || !live_wide;
+  detours = free_detours || line_source || stack_check_on;
+}
 
 // ---- calls of signal handlers inside a hook: noted, and made up for when the hook ends
 
@@ -25,13 +39,14 @@ static HT_NOINLINE void stack_checked(struct thread *thread, struct hook_frame f
   uint8_t deferred_used = thread->deferred_used;
   stack_check(&thread->memo, frame);
   thread->deferred_used = deferred_used; // what libunwind allocated for itself
+  thread->memo.path = NULL;
 }
 
 // The common case of malloc and free is one function each (HT_INLINE). With this, slots read four at a time and no SSE
 // registers (Makefile) the bench `deep` went from 5.5 to 4.2 times the bare program.
 HT_INLINE site_id site_of(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
-  uint32_t line_frame = unlikely(frame_source != NULL) ? frame_source() : 0;
-  site_id site = stack_memo_site(&thread->memo, frame, kind, line_frame);
+  uint32_t line_node = unlikely(line_source != NULL) ? line_source() : 0;
+  site_id site = stack_memo_site(&thread->memo, frame, kind, line_node);
   if (unlikely(stack_check_on)) stack_checked(thread, frame);
   return site;
 }
@@ -42,13 +57,29 @@ static HT_NOINLINE site_id mapping_site(struct thread *thread, struct hook_frame
 
 // ---- heap blocks
 
+// A block that was recorded with sampling on.
+static HT_NOINLINE void sample_free_count(struct thread *thread, const struct block *taken, bool temporary) {
+  count_free_many(&thread->count, taken->site, site_at(taken->site)->kind, taken->size_bytes, temporary,
+                  heap_sample_weight_of(taken));
+}
+
+HT_INLINE void free_taken(struct thread *thread, const struct block *taken, bool temporary) {
+  if (unlikely(site_is_inherited(taken->site))) return; // the parent's block: no free of ours
+  if (unlikely(heap_sample_on)) return sample_free_count(thread, taken, temporary);
+  count_free(&thread->count, taken->site, site_at(taken->site)->kind, taken->size_bytes, temporary);
+}
+
 // The allocator handed out an address whose last block was never seen to be freed: it is gone.
 static HT_NOINLINE void stale_count(struct thread *thread, uint32_t entry, uintptr_t start) {
-  site_id site = {entry >> LIVE_SLACK_BITS};
-  if (site_is_inherited(site)) return;
-  uint32_t slack = entry & LIVE_SLACK_SIDE;
-  size_t usable = live_usable_size(start), size_bytes = slack == LIVE_SLACK_SIDE ? 0 : usable - slack;
-  count_free(&thread->count, site, site_at(site)->kind, size_bytes, false);
+  struct block block = {.start = start, .site = {entry >> LIVE_SLACK_BITS}};
+  if (site_is_inherited(block.site)) return;
+  uint32_t slack = entry & live_slack_side(live_wide);
+  if (slack == live_slack_side(live_wide)) { // its size is lost
+    count_free(&thread->count, block.site, site_at(block.site)->kind, 0, false);
+  } else {
+    block.size_bytes = live_usable_size(start) - slack;
+    free_taken(thread, &block, false);
+  }
 }
 
 HT_INLINE void alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site, enum ht_kind kind) {
@@ -57,15 +88,113 @@ HT_INLINE void alloc_at(struct thread *thread, uintptr_t start, size_t size_byte
   count_alloc(&thread->count, site, kind, size_bytes);
 }
 
-void ht_alloc(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame) {
+// In place of alloc_at. A block that another way than the hooks freed leaves its entry behind.
+static HT_NOINLINE void foreign_alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
+  struct block stale;
+  if (live_take(start, &stale)) free_taken(thread, &stale, false);
+  live_put_foreign(start, size_bytes, site);
+  count_alloc_many(&thread->count, site, HT_KIND_HEAP, size_bytes, heap_sample_on ? heap_sample_weight(size_bytes) : 1);
+}
+
+// ---- the same with sampling on. A block that is not recorded still ends a temporary and pays for a look at the clock.
+
+static HT_NOINLINE void sampler_look(struct thread *thread) {
+  ht_hook_begin(thread);
+  sampler_tick(thread);
+  ht_hook_end(thread);
+}
+
+HT_INLINE void pass_by(struct thread *thread, uintptr_t start, size_t size_bytes) {
+  thread->last_block = start;
+  thread->sample_budget -= (int64_t)(size_bytes + SAMPLE_CALL_BYTES);
+  if (unlikely(thread->sample_budget < 0)) sampler_look(thread);
+}
+
+static HT_NOINLINE void sample_alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
+  uint32_t stale = live_put(start, size_bytes, site);
+  if (unlikely(stale)) stale_count(thread, stale, start);
+  count_alloc_many(&thread->count, site, HT_KIND_HEAP, size_bytes, heap_sample_weight(size_bytes));
+}
+
+static HT_NOINLINE void sample_alloc(struct thread *thread, uintptr_t start, size_t size_bytes,
+                                     struct hook_frame frame) {
+  ht_hook_begin(thread);
+  ht_called(thread, start, size_bytes);
+  sample_alloc_at(thread, start, size_bytes, site_of(thread, frame, HT_KIND_HEAP));
+  ht_hook_end(thread);
+}
+
+HT_INLINE bool is_skipped(struct thread *thread, size_t size_bytes) {
+  return unlikely(heap_sample_on) && heap_sample_skips(thread, size_bytes);
+}
+
+// For who has asked is_skipped.
+HT_INLINE void heap_alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
+  if (unlikely(heap_sample_on))
+    sample_alloc_at(thread, start, size_bytes, site);
+  else
+    alloc_at(thread, start, size_bytes, site, HT_KIND_HEAP);
+}
+
+// ---- the door
+
+// In a thread that is busy, or with a detour.
+static HT_NOINLINE void alloc_otherwise(struct thread *thread, uintptr_t start, size_t size_bytes,
+                                        struct hook_frame frame) {
   if (unlikely(thread_busy(thread))) {
-    if (!thread->suspended)
-      defer(thread, (struct deferred_call){(uintptr_t)block, size_bytes, NULL, {SITE_SIGNAL}, 0, DEFERRED_ALLOC});
+    if (!thread->suspended) defer(thread, (struct deferred_call){start, size_bytes, NULL, 0, true, DEFERRED_ALLOC});
     return;
   }
+  if (is_skipped(thread, size_bytes)) return pass_by(thread, start, size_bytes);
+  if (heap_sample_on) return sample_alloc(thread, start, size_bytes, frame);
+  ht_hook_begin(thread);
+  ht_called(thread, start, size_bytes);
+  alloc_at(thread, start, size_bytes, site_of(thread, frame, HT_KIND_HEAP), HT_KIND_HEAP);
+  ht_hook_end(thread);
+}
+
+static HT_NOINLINE void alloc_begun(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
+  ht_called(thread, start, size_bytes);
+  alloc_at(thread, start, size_bytes, site, HT_KIND_HEAP);
+  ht_hook_end(thread);
+}
+
+static HT_NOINLINE void alloc_begun_elsewhere(struct thread *thread, uintptr_t start, size_t size_bytes,
+                                              struct hook_frame frame) {
+  ht_called(thread, start, size_bytes);
+  site_id site = stack_memo_site_other(&thread->memo, frame, STACK_BESIDE_HEAP, HT_KIND_HEAP, 0);
+  alloc_at(thread, start, size_bytes, site, HT_KIND_HEAP);
+  ht_hook_end(thread);
+}
+
+static HT_NOINLINE void alloc_over_bound(struct thread *thread) {
+  gauges_over_bound(&thread->count, HT_KIND_HEAP);
+  ht_hook_end(thread);
+}
+
+// Every call in here is its last, so that no register has to be saved.
+void ht_alloc(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame) {
+  uintptr_t start = (uintptr_t)block;
+  if (unlikely(thread_busy(thread) | detours)) return alloc_otherwise(thread, start, size_bytes, frame);
+  ht_hook_begin(thread);
+  if (unlikely(!stack_memo_heap_again(&thread->memo, frame)))
+    return alloc_begun_elsewhere(thread, start, size_bytes, frame);
+  site_id site = thread->memo.sites[0];
+  if (unlikely(!common_alloc(thread, start, size_bytes, site))) return alloc_begun(thread, start, size_bytes, site);
+  if (unlikely(gauges_add_within(&thread->count, HT_KIND_HEAP, size_bytes))) return alloc_over_bound(thread);
+  ht_hook_end(thread);
+}
+
+void ht_alloc_foreign(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame) {
+  if (unlikely(thread_busy(thread))) {
+    if (!thread->suspended)
+      defer(thread, (struct deferred_call){(uintptr_t)block, size_bytes, NULL, 0, true, DEFERRED_ALLOC_FOREIGN});
+    return;
+  }
+  if (is_skipped(thread, size_bytes)) return pass_by(thread, (uintptr_t)block, size_bytes);
   ht_hook_begin(thread);
   ht_called(thread, (uintptr_t)block, size_bytes);
-  alloc_at(thread, (uintptr_t)block, size_bytes, site_of(thread, frame, HT_KIND_HEAP), HT_KIND_HEAP);
+  foreign_alloc_at(thread, (uintptr_t)block, size_bytes, site_of(thread, frame, HT_KIND_HEAP));
   ht_hook_end(thread);
 }
 
@@ -74,29 +203,43 @@ void ht_alloc_at(struct thread *thread, void *block, size_t size_bytes, site_id 
   alloc_at(thread, (uintptr_t)block, size_bytes, site, site_at(site)->kind);
 }
 
-HT_INLINE void free_taken(struct thread *thread, const struct block *taken, bool temporary) {
-  if (unlikely(site_is_inherited(taken->site))) return; // the parent's block: no free of ours
-  count_free(&thread->count, taken->site, site_at(taken->site)->kind, taken->size_bytes, temporary);
+HT_NOINLINE site_id ht_site(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
+  return site_of(thread, frame, kind);
 }
 
-void ht_free(struct thread *thread, void *block) {
-  if (unlikely(thread->in_hook)) {
-    defer(thread, (struct deferred_call){(uintptr_t)block, 0, NULL, {0}, 0, DEFERRED_FREE});
-    return;
-  }
-  ht_hook_begin(thread);
+static HT_NOINLINE void free_begun(struct thread *thread, uintptr_t start) {
   struct block taken;
-  bool temporary = thread->last_block == (uintptr_t)block;
-  bool known = live_take((uintptr_t)block, &taken);
+  bool temporary = thread->last_block == start;
+  bool known = live_take(start, &taken);
   ht_called(thread, 0, known ? taken.size_bytes : 0);
   if (likely(known)) free_taken(thread, &taken, temporary);
   ht_hook_end(thread);
+}
+
+static HT_NOINLINE void free_deferred(struct thread *thread, uintptr_t start) {
+  defer(thread, (struct deferred_call){start, 0, NULL, 0, false, DEFERRED_FREE});
+}
+
+void ht_free(struct thread *thread, void *block) {
+  uintptr_t start = (uintptr_t)block;
+  if (unlikely(thread->in_hook)) return free_deferred(thread, start);
+  ht_hook_begin(thread);
+  if (unlikely(free_detours) || unlikely(!common_free(thread, start))) return free_begun(thread, start);
+  ht_hook_end(thread);
+}
+
+void ht_freed(struct thread *thread, const struct block *taken) { free_taken(thread, taken, false); }
+
+void ht_disown(struct thread *thread, void *block) {
+  struct block taken;
+  if (((uintptr_t)block & 15) == 0 && live_take((uintptr_t)block, &taken)) free_taken(thread, &taken, false);
 }
 
 bool ht_move_begin(struct thread *thread, void *old, struct block *taken) {
   if (unlikely(thread->in_hook)) return false;
   ht_hook_begin(thread);
   bool known = live_take((uintptr_t)old, taken);
+  thread->moving = known;
   ht_hook_end(thread);
   return known;
 }
@@ -106,15 +249,18 @@ void ht_move_end(struct thread *thread, const struct block *taken, void *block, 
   ht_hook_begin(thread);
   ht_called(thread, (uintptr_t)block, taken->size_bytes + (block ? size_bytes : 0));
   site_id site = {0};
-  if (block) site = site_of(thread, frame, HT_KIND_HEAP);
+  bool recorded = block && !is_skipped(thread, size_bytes);
+  if (recorded) site = site_of(thread, frame, HT_KIND_HEAP);
   free_taken(thread, taken, false);
-  if (block) alloc_at(thread, (uintptr_t)block, size_bytes, site, HT_KIND_HEAP);
+  if (recorded) heap_alloc_at(thread, (uintptr_t)block, size_bytes, site);
+  thread->moving = 0;
   ht_hook_end(thread);
 }
 
 void ht_move_failed(struct thread *thread, const struct block *taken) {
   ht_hook_begin(thread);
   live_put(taken->start, taken->size_bytes, taken->site);
+  thread->moving = 0;
   ht_hook_end(thread);
 }
 
@@ -167,8 +313,7 @@ static void map_locked(struct thread *thread, uintptr_t start, size_t size_bytes
 void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t flags,
             struct hook_frame frame) {
   if (unlikely(thread->in_hook)) {
-    defer(thread,
-          (struct deferred_call){start, size_bytes, NULL, {flags ? 0 : SITE_SIGNAL_MAP}, protection, DEFERRED_MAP});
+    defer(thread, (struct deferred_call){start, size_bytes, NULL, protection, !flags, DEFERRED_MAP});
     return;
   }
   ht_hook_begin(thread);
@@ -183,7 +328,7 @@ void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int prote
 
 void ht_unmap(struct thread *thread, uintptr_t start, size_t size_bytes) {
   if (unlikely(thread->in_hook)) {
-    defer(thread, (struct deferred_call){start, size_bytes, NULL, {0}, 0, DEFERRED_UNMAP});
+    defer(thread, (struct deferred_call){start, size_bytes, NULL, 0, false, DEFERRED_UNMAP});
     return;
   }
   ht_hook_begin(thread);
@@ -301,7 +446,12 @@ void ht_deferred_run(struct thread *thread) {
     struct block taken;
     switch (call.operation) {
     case DEFERRED_ALLOC:
-      alloc_at(thread, call.start, call.size_bytes, call.site, HT_KIND_HEAP);
+      if (!is_skipped(thread, call.size_bytes))
+        heap_alloc_at(thread, call.start, call.size_bytes, site_reserved(SITE_SIGNAL));
+      break;
+    case DEFERRED_ALLOC_FOREIGN:
+      if (!is_skipped(thread, call.size_bytes))
+        foreign_alloc_at(thread, call.start, call.size_bytes, site_reserved(SITE_SIGNAL));
       break;
     case DEFERRED_FREE:
       if (live_take(call.start, &taken)) free_taken(thread, &taken, false);
@@ -310,7 +460,8 @@ void ht_deferred_run(struct thread *thread) {
     case DEFERRED_UNMAP:
       lock_take(range_lock());
       if (call.operation == DEFERRED_MAP)
-        map_locked(thread, call.start, call.size_bytes, call.argument, 0, call.site);
+        map_locked(thread, call.start, call.size_bytes, call.argument, 0,
+                   call.is_block ? site_reserved(SITE_SIGNAL_MAP) : (site_id){0});
       else
         span_drop(thread, call.start, page_up(call.start + call.size_bytes), false);
       lock_drop(range_lock());
@@ -325,7 +476,7 @@ void ht_deferred_run(struct thread *thread) {
 }
 
 bool ht_call_after_hook(struct thread *thread, void (*function)(int), int argument) {
-  return defer(thread, (struct deferred_call){0, 0, function, {0}, argument, DEFERRED_CALL});
+  return defer(thread, (struct deferred_call){0, 0, function, argument, false, DEFERRED_CALL});
 }
 
 // ---- front ends
@@ -334,8 +485,18 @@ static const struct block_source *block_source;
 void ht_add_block_source(const struct block_source *source) { block_source = source; }
 const struct block_source *ht_block_source(void) { return block_source; }
 
+static ht_site_lookup site_lookup;
+void ht_set_site_lookup(ht_site_lookup lookup) { site_lookup = lookup; }
+site_id ht_site_of(uintptr_t address) { return site_lookup ? site_lookup(address) : (site_id){0}; }
+
+static const struct session *session_now;
+const struct session *ht_session(void) { return session_now; }
+void ht_session_set(const struct session *session) { session_now = session; }
+
 #define HOOKS_MAX 4
-static void (*report_hooks[HOOKS_MAX])(void), (*fork_hooks[HOOKS_MAX])(void);
+static void (*report_hooks[HOOKS_MAX])(void), (*fork_hooks[HOOKS_MAX])(void), (*close_hooks[HOOKS_MAX])(void);
+
+HT_KEPT static void (*attach_hooks[HOOKS_MAX])(void);
 
 static void hook_add(void (**hooks)(void), void (*hook)(void)) {
   for (int i = 0; i < HOOKS_MAX; i++)
@@ -350,5 +511,9 @@ static void hooks_run(void (**hooks)(void)) {
 
 void ht_add_report_hook(void (*hook)(void)) { hook_add(report_hooks, hook); }
 void ht_report_hooks_run(void) { hooks_run(report_hooks); }
+void ht_add_attach_hook(void (*hook)(void)) { hook_add(attach_hooks, hook); }
+void ht_attach_hooks_run(void) { hooks_run(attach_hooks); }
 void ht_add_fork_hook(void (*hook)(void)) { hook_add(fork_hooks, hook); }
 void ht_fork_hooks_run(void) { hooks_run(fork_hooks); }
+void ht_add_close_hook(void (*hook)(void)) { hook_add(close_hooks, hook); }
+void ht_close_hooks_run(void) { hooks_run(close_hooks); }

@@ -17,6 +17,8 @@
 
 void ht_alloc(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame);
 void ht_free(struct thread *thread, void *block);
+// A block of an allocator that the program has beside its malloc: 32 bytes from the next, at a multiple of 16.
+void ht_alloc_foreign(struct thread *thread, void *block, size_t size_bytes, struct hook_frame frame);
 
 // realloc in two halves around the real call. `begin` returns false when `old` is not known.
 bool ht_move_begin(struct thread *thread, void *old, struct block *taken);
@@ -26,6 +28,15 @@ void ht_move_failed(struct thread *thread, const struct block *taken);
 
 // Blocks of other kinds that live in the same live map (Python's big objects), at a site that the caller made.
 void ht_alloc_at(struct thread *thread, void *block, size_t size_bytes, site_id site);
+// Counts a block as freed that the caller has taken out of the live map.
+void ht_freed(struct thread *thread, const struct block *taken);
+
+// Memory that the live map does not hold, since its addresses are not the allocator's (GPU blocks): the caller keeps
+// the blocks in a table of its own and counts them with count.h. The site of the hook that was entered at `frame`;
+// inside a hook.
+site_id ht_site(struct thread *thread, struct hook_frame frame, enum ht_kind kind);
+// `block` turns out to be counted elsewhere: when it is a heap block it counts as freed, and its own free will be none.
+void ht_disown(struct thread *thread, void *block);
 
 // Ranges. `protection` as mmap's; the range's length is rounded up to pages.
 void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t range_flags,
@@ -36,10 +47,15 @@ void ht_remap(struct thread *thread, uintptr_t old_start, size_t old_bytes, uint
               struct hook_frame frame);
 void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes);
 
-// Python lines for native sites: when set, asked once for each recorded native allocation; returns a frame of the
-// frame table (stack_table.h), 0 for none. Runs inside the hook: no allocation, no lock of the program's.
-typedef uint32_t (*ht_frame_source)(void);
-void ht_set_frame_source(ht_frame_source source);
+// Lines of another language (Python) in native stacks: when set, asked once for each recorded native allocation;
+// returns the running frames of that language as a node (stack_table.h), 0 for none. Runs inside the hook: no
+// allocation, no lock of the program's. `front` says where in the stack they belong.
+typedef uint32_t (*ht_line_source)(void);
+struct merge_front;
+void ht_set_line_source(ht_line_source source, const struct merge_front *front);
+
+// What leads allocations off their short way has changed: a source of lines, the check of stacks, sampling.
+void ht_detours_look(void);
 
 // Inside a hook of one's own (pyhooks): nothing of what signal handlers do meanwhile is lost.
 HT_INLINE void ht_hook_begin(struct thread *thread) {
@@ -62,7 +78,15 @@ HT_INLINE void ht_called(struct thread *thread, uintptr_t block, size_t size_byt
 }
 
 // A second source of blocks for the leak scan (Python's small objects). World parked.
+enum block_point {
+  BLOCK_ELSEWHERE, // the address is in no memory that holds small blocks of this source
+  BLOCK_NOTHING,   // no block is there, or it makes no difference
+  BLOCK_REACHED,   // a block that has its first mark now
+};
 struct block_source {
+  // What a pointer to `address` means: nearly all lead to blocks that have the mark, so that is looked at first. Sets
+  // `block` for BLOCK_REACHED. `which` 1 (indirect): blocks that are reached, or start at `self`, are left alone.
+  enum block_point (*point)(uintptr_t address, int which, uintptr_t self, struct block *block);
   // The block holding `address`; false: none of this source's.
   bool (*find)(uintptr_t address, struct block *block);
   // Each live block, until `visit` returns false.
@@ -72,18 +96,37 @@ struct block_source {
   bool (*marked)(uintptr_t start, int which);
   bool (*scan_begin)(void);
   void (*scan_end)(void);
-  // Leading bytes of the block that are links of a collector's list, not references.
+  // Leading bytes of the block that hold no references, whole words. Asked for blocks of the live map whose kind is
+  // python too.
   size_t (*skip_bytes)(const struct block *block);
 };
 void ht_add_block_source(const struct block_source *source);
 const struct block_source *ht_block_source(void);
 
+// Where memory that the live map does not hold was allocated, by the front end that keeps it. Site 0: not known. Takes
+// LOCK_RANK_FRONT; the caller is not inside a hook.
+typedef site_id (*ht_site_lookup)(uintptr_t address);
+void ht_set_site_lookup(ht_site_lookup lookup);
+site_id ht_site_of(uintptr_t address);
+
+// What `heaptide run` asked for; NULL: not traced.
+struct session;
+const struct session *ht_session(void);
+void ht_session_set(const struct session *session);
+
 // Called right before a report is put together (counters settled afterwards), e.g. to fold front ends' own counters
 // into sites.
 void ht_add_report_hook(void (*hook)(void));
 void ht_report_hooks_run(void);
+// When the process is attached to, after ht_session_set and before anything is recorded. Kept over a detach: added
+// once, by a constructor.
+void ht_add_attach_hook(void (*hook)(void));
+void ht_attach_hooks_run(void);
 // In the fork child, e.g. to disown what front ends counted.
 void ht_add_fork_hook(void (*hook)(void));
 void ht_fork_hooks_run(void);
+// After a dlclose that succeeded: libraries may be gone.
+void ht_add_close_hook(void (*hook)(void));
+void ht_close_hooks_run(void);
 
 #endif

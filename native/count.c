@@ -8,21 +8,28 @@
 #include "thread.h"
 
 struct gauge gauge_table[GAUGE_COUNT];
-int gauges_rising;
-uint32_t count_epoch = 1;
+struct count_shared count_shared = {.epoch = 1};
+uint64_t count_peak_ns;
 uint64_t count_skipped_commits;
-bool count_many_threads;
 static struct lock peak_lock = LOCK_INIT(LOCK_RANK_PEAK); // guards gauges, all bounds and what follows
+static uint64_t rise_seen_ns; // when an allocation last went the slow way, on its way to a peak
 static bool have_membarrier;
 static uint64_t start_tsc, spent_tsc; // on adding up with several threads
+static struct count *owner;           // may add up alone; NULL: nobody
+static struct count *last_adder;      // who added up last, and how often running
+static uint32_t adder_run;
 
-// While totals rise a thread may grow by this much before it comes here again. Costs no exactness: the next free of
-// any thread has the shares added up first.
+// While totals rise a thread may grow by this much before it comes here again, for the time of the peak. Costs no
+// exactness: the next free of any thread has the shares added up first.
 #define RISING_BYTES 65536
 // What a thread takes of the room below the peak beyond its need, at most.
 #define ROOM_BYTES 65536
-// Time that may be spent on adding up shares: this many cycles (some ten milliseconds) and a 64th of the run.
-#define BURST_TSC (1ull << 26)
+// Whoever added up this often with nobody else in between becomes the owner.
+#define OWNER_RUN 4
+// Time that may be spent on adding up shares: this many cycles (some milliseconds) and a 64th of the run.
+#define BURST_TSC (1ull << 24)
+// More for one is not its own: the thread had to wait for a CPU.
+#define ADD_UP_TSC_MOST (1ull << 16)
 
 struct lock *count_lock(void) {
   return &peak_lock;
@@ -55,6 +62,26 @@ int64_t count_live(int gauge) {
   return sum.live_bytes;
 }
 
+// Of the look before the thread's last rise: its last look when it has more now than it had then. Read while the thread
+// may be at it.
+static uint64_t rose_ns(const struct count *count) {
+  int64_t live_bytes = share_live(&count->shares[GAUGE_ALL]);
+  bool since = live_bytes > __atomic_load_n(&count->seen_bytes, __ATOMIC_RELAXED);
+  return __atomic_load_n(since ? &count->seen_ns : &count->rose_ns, __ATOMIC_RELAXED);
+}
+
+static void rose_latest(struct thread *thread, void *context) {
+  uint64_t *latest_ns = context, thread_ns = rose_ns(&thread->count);
+  if (thread_ns > *latest_ns) *latest_ns = thread_ns;
+}
+
+uint64_t count_rise_ns(void) {
+  uint64_t latest_ns = rise_seen_ns;
+  if (owner && rose_ns(owner) > latest_ns) latest_ns = rose_ns(owner);
+  if (!owner) thread_each(rose_latest, &latest_ns);
+  return latest_ns;
+}
+
 static void freeze(struct thread *thread, void *unused) {
   (void)unused;
   for (int gauge = 0; gauge < GAUGE_COUNT; gauge++)
@@ -67,39 +94,80 @@ static void sum_all(struct thread *thread, void *context) {
   sums[GAUGE_COUNT]++;
 }
 
-// Every thread may use its part of the room; negative shares too, or a sum of bounds would not be at most the peak.
+// Every thread may use its part of the room, or the owner all of it; negative shares too, or a sum of bounds would not
+// be at most the peak.
 static void bounds_set(struct thread *thread, void *context) {
   const int64_t *room = context;
+  bool has_room = !owner || owner == &thread->count;
   for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
     struct gauge_share *share = &thread->count.shares[gauge];
-    int64_t bound_bytes = share_live(share) + room[gauge];
+    int64_t bound_bytes = share_live(share) + (has_room ? room[gauge] : 0);
     __atomic_store_n(&share->bound_bytes, bound_bytes, __ATOMIC_RELAXED);
     gauge_table[gauge].bounds_bytes += bound_bytes;
   }
 }
 
-// Adds up all shares at one moment and notes new peaks. While the bounds are frozen no share can grow; one that
-// shrinks meanwhile was being freed all along.
-static void add_up_locked(void) {
+static void freeze_all(void) {
+  thread_each(freeze, NULL);
+  if (have_membarrier) sys_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static void peak_new(void) {
+  count_peak_ns = count_rise_ns();
+  __atomic_add_fetch(&count_shared.epoch, 1, __ATOMIC_RELAXED);
+}
+
+// Adds up all shares and notes new peaks. They have to be frozen: then no share can grow; one that shrinks meanwhile
+// was being freed all along.
+static void add_up_frozen(void) {
   int64_t sums[GAUGE_COUNT + 1] = {0}, room[GAUGE_COUNT];
-  if (count_many_threads) {
-    thread_each(freeze, NULL);
-    if (have_membarrier) sys_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  }
   thread_each(sum_all, sums);
   if (!sums[GAUGE_COUNT]) return; // nobody has allocated yet
-  uint64_t now = __rdtsc();
   for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
     struct gauge *peak = &gauge_table[gauge];
     if (sums[gauge] > peak->peak_bytes) {
       peak->peak_bytes = sums[gauge];
-      peak->peak_tsc = now;
-      if (gauge == GAUGE_ALL) __atomic_add_fetch(&count_epoch, 1, __ATOMIC_RELAXED);
+      if (gauge == GAUGE_ALL) peak_new();
     }
-    room[gauge] = (peak->peak_bytes - sums[gauge]) / sums[GAUGE_COUNT];
+    room[gauge] = (peak->peak_bytes - sums[gauge]) / (owner ? 1 : sums[GAUGE_COUNT]);
     peak->bounds_bytes = 0;
   }
   thread_each(bounds_set, room);
+}
+
+static void add_up_locked(void) {
+  if (count_many_threads()) freeze_all();
+  add_up_frozen();
+}
+
+static void owner_end_locked(void) {
+  if (!owner) return;
+  __atomic_store_n(&owner->quiet, GAUGES_QUIET, __ATOMIC_RELAXED);
+  owner = NULL;
+  adder_run = 0;
+}
+
+static void owner_begin_locked(struct count *count) {
+  owner = count;
+  __atomic_store_n(&count->quiet, GAUGES_OWNED, __ATOMIC_RELAXED);
+  __atomic_store_n(&count_shared.gauges_state, GAUGES_OWNED, __ATOMIC_RELAXED); // frees of the others come here
+}
+
+// All shares are added up. Not before: a free of another thread would pass by, and what it frees be missing in the sum.
+static void state_calm_locked(void) {
+  __atomic_store_n(&count_shared.gauges_state, owner ? GAUGES_OWNED : GAUGES_QUIET, __ATOMIC_RELEASE);
+}
+
+// Adds up for a call of `count`'s thread, and keeps an eye on what that costs.
+static void add_up_for_locked(struct count *count) {
+  uint64_t before = __rdtsc();
+  adder_run = count == last_adder ? adder_run + 1 : 1;
+  last_adder = count;
+  if (adder_run >= OWNER_RUN && have_membarrier) owner_begin_locked(count);
+  add_up_locked();
+  state_calm_locked();
+  uint64_t taken = __rdtsc() - before;
+  spent_tsc += taken < ADD_UP_TSC_MOST ? taken : ADD_UP_TSC_MOST;
 }
 
 static bool leave_to_add_up(void) { return spent_tsc < BURST_TSC + (__rdtsc() - start_tsc) / 64; }
@@ -119,13 +187,13 @@ static bool room_take(struct count *count, int index) {
 
 static void share_rise(struct count *count, int index) {
   struct gauge_share *share = &count->shares[index];
-  share->bound_bytes = count_many_threads ? share->live_bytes + RISING_BYTES : INT64_MAX;
+  share->bound_bytes = share->live_bytes + RISING_BYTES;
 }
 
 static void rise_locked(struct count *count, int kind) {
   share_rise(count, kind);
   share_rise(count, GAUGE_ALL);
-  __atomic_store_n(&gauges_rising, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&count_shared.gauges_state, GAUGES_RISING, __ATOMIC_SEQ_CST);
 }
 
 static bool would_rise(const struct count *count, int index) {
@@ -136,10 +204,8 @@ static bool would_rise(const struct count *count, int index) {
 static bool room_find_locked(struct count *count, int kind) {
   if (room_take(count, kind) && room_take(count, GAUGE_ALL)) return true;
   if (!leave_to_add_up()) return false;
-  uint64_t before = __rdtsc();
   int64_t heights[2] = {gauge_table[kind].peak_bytes, gauge_table[GAUGE_ALL].peak_bytes};
-  add_up_locked();
-  spent_tsc += __rdtsc() - before;
+  add_up_for_locked(count);
   bool rose = gauge_table[kind].peak_bytes > heights[0] || gauge_table[GAUGE_ALL].peak_bytes > heights[1];
   return !rose && !would_rise(count, kind) && !would_rise(count, GAUGE_ALL);
 }
@@ -147,42 +213,86 @@ static bool room_find_locked(struct count *count, int kind) {
 // ---- the same with one thread, many times a second in a program that grows: its share is the sum, and nobody else
 // looks at the gauges
 
-static void commit_alone(struct count *count) {
-  gauges_rising = 0;
-  for (int index = 0; index < GAUGE_COUNT; index++) {
-    struct gauge_share *share = &count->shares[index];
-    struct gauge *gauge = &gauge_table[index];
-    if (share->live_bytes > gauge->peak_bytes) {
-      gauge->peak_bytes = share->live_bytes;
-      if (index == GAUGE_ALL) gauge->peak_tsc = __rdtsc(), count_epoch++;
-    }
-    share->bound_bytes = gauge->bounds_bytes = gauge->peak_bytes;
+static void peak_new_alone(const struct count *count) {
+  uint64_t last_ns = rose_ns(count);
+  count_peak_ns = last_ns > rise_seen_ns ? last_ns : rise_seen_ns;
+  count_shared.epoch++;
+}
+
+static uint32_t risen; // a bit for each gauge that is over its bound since the last commit
+
+static void gauge_commit_alone(struct count *count, int index) {
+  struct gauge_share *share = &count->shares[index];
+  struct gauge *gauge = &gauge_table[index];
+  if (share->live_bytes > gauge->peak_bytes) {
+    gauge->peak_bytes = share->live_bytes;
+    if (index == GAUGE_ALL) peak_new_alone(count);
   }
+  share->bound_bytes = gauge->bounds_bytes = gauge->peak_bytes;
+}
+
+static void commit_alone(struct count *count) {
+  count_shared.gauges_state = GAUGES_QUIET;
+  for (; risen; risen &= risen - 1) gauge_commit_alone(count, __builtin_ctz(risen));
+}
+
+// With an owner: its growth needs nobody's room, anybody else's ends the ownership.
+static void over_bound_locked(struct count *count, int kind) {
+  rise_seen_ns = sys_tick_ns();
+  if (owner == count) return rise_locked(count, kind);
+  if (owner) {
+    owner_end_locked();
+    add_up_for_locked(count);
+    if (!would_rise(count, kind) && !would_rise(count, GAUGE_ALL)) return;
+  }
+  if (count_shared.gauges_state == GAUGES_RISING || !room_find_locked(count, kind)) rise_locked(count, kind);
 }
 
 HT_NOINLINE void gauges_over_bound(struct count *count, int kind) {
-  if (likely(!count_many_threads)) {
+  if (likely(!count_many_threads())) {
     share_rise(count, kind);
     share_rise(count, GAUGE_ALL);
-    gauges_rising = 1;
+    risen |= 1u << kind | 1u << GAUGE_ALL;
+    rise_seen_ns = sys_tick_ns();
+    count_shared.gauges_state = GAUGES_RISING;
     return;
   }
   lock_take(&peak_lock);
-  if (gauges_rising || !room_find_locked(count, kind)) rise_locked(count, kind);
+  over_bound_locked(count, kind);
   lock_drop(&peak_lock);
 }
 
+static void commit_locked(struct count *count) {
+  if (owner == count) {
+    __atomic_store_n(&count_shared.gauges_state, GAUGES_OWNED, __ATOMIC_RELAXED);
+    add_up_frozen(); // the others' bounds are where their shares are
+  } else {
+    owner_end_locked();
+    add_up_for_locked(count);
+  }
+}
+
 HT_NOINLINE void gauges_commit(struct count *count) {
-  if (likely(!count_many_threads)) return commit_alone(count);
-  if (!leave_to_add_up()) {
+  if (likely(!count_many_threads())) return commit_alone(count);
+  if (count->quiet == GAUGES_RISING) { // it was refused, and what rose then has been added up since
+    count->quiet = GAUGES_QUIET;
+    if (!count_must_commit(count)) return;
+  }
+  if (__atomic_load_n(&owner, __ATOMIC_RELAXED) != count && !leave_to_add_up()) {
     count_skipped_commits++; // racy, and only ever asked whether it is 0
+    count->quiet = GAUGES_RISING;
     return;
   }
   lock_take(&peak_lock);
-  uint64_t before = __rdtsc();
-  __atomic_store_n(&gauges_rising, 0, __ATOMIC_RELAXED);
+  if (count_must_commit(count)) commit_locked(count); // else another thread has, for both
+  lock_drop(&peak_lock);
+}
+
+void gauges_catch_up(void) {
+  if (!count_many_threads() || __atomic_load_n(&count_shared.gauges_state, __ATOMIC_RELAXED) != GAUGES_RISING) return;
+  lock_take(&peak_lock);
   add_up_locked();
-  spent_tsc += __rdtsc() - before;
+  state_calm_locked();
   lock_drop(&peak_lock);
 }
 
@@ -195,7 +305,7 @@ static void site_lock_spin(struct site *site) {
 // What `entry` held at the last peak moves into the site together with its deltas.
 static void entry_fold(struct count_entry *entry) {
   struct site *site = &site_table[entry->site];
-  uint32_t epoch = __atomic_load_n(&count_epoch, __ATOMIC_RELAXED);
+  uint32_t epoch = __atomic_load_n(&count_shared.epoch, __ATOMIC_RELAXED);
   bool touched = entry->epoch == epoch;
   int64_t live_bytes = (int64_t)(entry->allocated_bytes - entry->freed_bytes);
   int32_t live_blocks = (int32_t)(entry->allocations - entry->frees);
@@ -205,7 +315,7 @@ static void entry_fold(struct count_entry *entry) {
   site->peak_blocks_saved += (uint32_t)(touched ? entry->peak_blocks_saved : live_blocks);
   site->allocations += entry->allocations;
   site->frees += entry->frees;
-  site->temporaries += entry->temporaries;
+  site_temporaries_add(site, entry->temporaries);
   site->allocated_bytes += entry->allocated_bytes;
   site->freed_bytes += entry->freed_bytes;
   __atomic_store_n(&site->busy, 0, __ATOMIC_RELEASE);
@@ -213,7 +323,51 @@ static void entry_fold(struct count_entry *entry) {
 
 HT_NOINLINE void count_entry_evict(struct count_entry *entry, uint32_t site) {
   if (entry->site) entry_fold(entry);
-  *entry = (struct count_entry){.site = site, .epoch = count_epoch};
+  *entry = (struct count_entry){.site = site, .epoch = count_shared.epoch};
+}
+
+// An entry is folded before one of its 32 bits of calls would be lost.
+static struct count_entry *entry_with_room(struct count *count, site_id site, uint32_t copies) {
+  struct count_entry *entry = count_entry_of(count, site);
+  if (unlikely((entry->allocations | entry->frees) > UINT32_MAX - copies)) count_entry_evict(entry, site.value);
+  return entry;
+}
+
+void count_alloc_many(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes, uint32_t copies) {
+  size_t bytes = size_bytes * copies;
+  if (count_many_threads()) {
+    struct count_entry *entry = entry_with_room(count, site, copies);
+    entry->allocations += copies;
+    entry->allocated_bytes += bytes;
+  } else {
+    struct site *counters = site_at(site);
+    site_touch(counters);
+    counters->allocations += copies;
+    counters->allocated_bytes += bytes;
+  }
+  struct size_count *sizes = &count->kinds[kind].sizes[size_class(size_bytes)];
+  sizes->allocations += copies;
+  sizes->bytes += bytes;
+  gauges_add(count, (int)kind, bytes);
+}
+
+void count_free_many(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes, bool temporary,
+                     uint32_t copies) {
+  size_t bytes = size_bytes * copies;
+  count->kinds[kind].frees[temporary] += copies;
+  gauges_subtract(count, (int)kind, bytes);
+  if (count_many_threads()) {
+    struct count_entry *entry = entry_with_room(count, site, copies);
+    entry->frees += copies;
+    entry->freed_bytes += bytes;
+    entry->temporaries += temporary ? copies : 0;
+    return;
+  }
+  struct site *counters = site_at(site);
+  site_touch(counters);
+  counters->frees += copies;
+  counters->freed_bytes += bytes;
+  site_temporaries_add(counters, temporary ? copies : 0);
 }
 
 static void fold_thread(struct thread *thread, void *unused) {
@@ -229,17 +383,29 @@ void count_settle(void) {
   lock_drop(&peak_lock);
 }
 
-void count_site_figures(site_id id, struct site_figures *figures) {
+// A racing update may leave a difference below 0 for the moment, a block that was freed unseen for good: its size is
+// only guessed when its address is handed out again.
+static uint64_t not_negative(uint64_t value) { return (int64_t)value > 0 ? value : 0; }
+
+// Without what threads have not folded yet, so that a difference may be below 0.
+static void figures_read(site_id id, struct site_figures *figures) {
   const struct site *site = site_at(id);
-  bool touched = site->epoch == count_epoch;
+  bool touched = site->epoch == count_shared.epoch;
   figures->allocations = site->allocations;
   figures->frees = site->frees;
-  figures->temporaries = site->temporaries;
+  figures->temporaries = site_temporaries(site);
   figures->allocated_bytes = site->allocated_bytes;
   figures->live_bytes = site->allocated_bytes - site->freed_bytes;
   figures->live_blocks = site->allocations - site->frees;
   figures->peak_bytes = touched ? site->peak_bytes_saved : figures->live_bytes;
   figures->peak_blocks = touched ? site->peak_blocks_saved : figures->live_blocks;
+}
+
+void count_site_figures(site_id id, struct site_figures *figures) {
+  figures_read(id, figures);
+  figures->live_bytes = not_negative(figures->live_bytes);
+  figures->live_blocks = not_negative(figures->live_blocks);
+  figures->peak_bytes = not_negative(figures->peak_bytes);
 }
 
 struct live_table {
@@ -262,51 +428,98 @@ void count_sites_live(int64_t *live_bytes, uint32_t count) {
   for (uint32_t id = 0; id < count; id++)
     live_bytes[id] = (int64_t)(site_table[id].allocated_bytes - site_table[id].freed_bytes);
   struct live_table table = {live_bytes, count};
-  if (count_many_threads) thread_each(add_deltas, &table);
+  if (count_many_threads()) thread_each(add_deltas, &table);
   if (count_live_source) count_live_source(live_bytes, count);
+}
+
+struct figures_table {
+  struct site_figures *figures;
+  uint32_t count;
+};
+
+static void add_entry(struct site_figures *figures, const struct count_entry *entry) {
+  uint64_t live_bytes = entry->allocated_bytes - entry->freed_bytes;
+  uint64_t live_blocks = (uint64_t)entry->allocations - entry->frees;
+  bool touched = entry->epoch == count_shared.epoch;
+  figures->allocations += entry->allocations;
+  figures->frees += entry->frees;
+  figures->temporaries += entry->temporaries;
+  figures->allocated_bytes += entry->allocated_bytes;
+  figures->live_blocks += live_blocks;
+  figures->peak_bytes += touched ? (uint64_t)entry->peak_bytes_saved : live_bytes;
+  figures->peak_blocks += touched ? (uint64_t)(int64_t)entry->peak_blocks_saved : live_blocks;
+}
+
+static void add_entries(struct thread *thread, void *context) {
+  struct figures_table *table = context;
+  for (uint32_t i = 0; i < COUNT_ENTRIES; i++) {
+    const struct count_entry *entry = &thread->count.entries[i];
+    if (entry->site && entry->site < table->count) add_entry(&table->figures[entry->site], entry);
+  }
+}
+
+static void figures_round(struct site_figures *figures, int64_t live_bytes, bool rising) {
+  figures->live_bytes = not_negative((uint64_t)live_bytes);
+  figures->live_blocks = not_negative(figures->live_blocks);
+  figures->peak_bytes = rising ? figures->live_bytes : not_negative(figures->peak_bytes);
+  figures->peak_blocks = rising ? figures->live_blocks : not_negative(figures->peak_blocks);
+}
+
+void count_sites_now(struct site_figures *figures, int64_t *live_bytes, uint32_t count) {
+  struct figures_table table = {figures, count};
+  bool rising = count_live(GAUGE_ALL) > gauge_table[GAUGE_ALL].peak_bytes;
+  for (uint32_t id = 1; id < count; id++) figures_read((site_id){id}, &figures[id]);
+  if (count_many_threads()) thread_each(add_entries, &table);
+  count_sites_live(live_bytes, count);
+  for (uint32_t id = 1; id < count; id++) figures_round(&figures[id], live_bytes[id], rising);
 }
 
 // ---- totals
 
-struct kind_sum {
+void (*count_tally_source)(enum ht_kind kind, struct kind_tally *tally);
+
+struct tally_sum {
   enum ht_kind kind;
-  struct kind_count total;
+  struct kind_tally tally;
 };
 
-static void sum_kind(struct thread *thread, void *context) {
-  struct kind_sum *sum = context;
+static void sum_tally(struct thread *thread, void *context) {
+  struct tally_sum *sum = context;
   const struct kind_tally *tally = &thread->count.kinds[sum->kind];
   for (int class = 0; class < SIZE_CLASSES; class ++) {
-    sum->total.allocations += tally->sizes[class].allocations;
-    sum->total.allocated_bytes += tally->sizes[class].bytes;
+    sum->tally.sizes[class].allocations += tally->sizes[class].allocations;
+    sum->tally.sizes[class].bytes += tally->sizes[class].bytes;
   }
-  sum->total.frees += tally->frees[0] + tally->frees[1];
-  sum->total.temporaries += tally->frees[1];
+  for (int temporary = 0; temporary < 2; temporary++) sum->tally.frees[temporary] += tally->frees[temporary];
+}
+
+static void tally_all(enum ht_kind kind, struct tally_sum *sum) {
+  *sum = (struct tally_sum){.kind = kind};
+  thread_each(sum_tally, sum);
+  if (count_tally_source) count_tally_source(kind, &sum->tally);
 }
 
 struct kind_count count_kind_total(enum ht_kind kind) {
-  struct kind_sum sum = {.kind = kind};
-  thread_each(sum_kind, &sum);
-  return sum.total;
-}
-
-struct size_sum {
-  int class;
-  struct size_count total;
-};
-
-static void sum_size(struct thread *thread, void *context) {
-  struct size_sum *sum = context;
-  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
-    sum->total.allocations += thread->count.kinds[kind].sizes[sum->class].allocations;
-    sum->total.bytes += thread->count.kinds[kind].sizes[sum->class].bytes;
+  struct tally_sum sum;
+  tally_all(kind, &sum);
+  struct kind_count total = {.frees = sum.tally.frees[0] + sum.tally.frees[1], .temporaries = sum.tally.frees[1]};
+  for (int class = 0; class < SIZE_CLASSES; class ++) {
+    total.allocations += sum.tally.sizes[class].allocations;
+    total.allocated_bytes += sum.tally.sizes[class].bytes;
   }
+  return total;
 }
 
-struct size_count count_size_total(int class) {
-  struct size_sum sum = {.class = class};
-  thread_each(sum_size, &sum);
-  return sum.total;
+void count_size_totals(struct size_count sizes[SIZE_CLASSES]) {
+  for (int class = 0; class < SIZE_CLASSES; class ++) sizes[class] = (struct size_count){0, 0};
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
+    struct tally_sum sum;
+    tally_all((enum ht_kind)kind, &sum);
+    for (int class = 0; class < SIZE_CLASSES; class ++) {
+      sizes[class].allocations += sum.tally.sizes[class].allocations;
+      sizes[class].bytes += sum.tally.sizes[class].bytes;
+    }
+  }
 }
 
 static void clear_thread(struct thread *thread, void *unused) {
@@ -317,7 +530,12 @@ static void clear_thread(struct thread *thread, void *unused) {
 void count_fork_child(void) {
   thread_each(clear_thread, NULL);
   __builtin_memset(gauge_table, 0, sizeof gauge_table);
-  gauges_rising = 0;
-  count_epoch++;
+  count_shared.gauges_state = GAUGES_QUIET;
+  count_peak_ns = rise_seen_ns = 0;
+  owner = last_adder = NULL;
+  adder_run = risen = 0;
+  count_shared.epoch++;
+  count_skipped_commits = 0;
+  spent_tsc = 0; // what the parent's threads cost is not the child's
   count_init();
 }

@@ -1,19 +1,39 @@
 #include "crc32.h"
 
-// What four zero bits shifted in make of each remainder. Sixteen entries instead of 256: the table needs no
-// start-up, and the few compressed megabytes of a report take milliseconds either way.
-static const uint32_t nibble_table[16] = {
-    0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-    0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
+#include <stdbool.h>
+
+// Eight tables, so that eight bytes are taken at a time ("slicing by 8"): report files reach hundreds of MiB.
+static uint32_t tables[8][256];
+static bool tables_filled;
+
+// Two threads at once write the same.
+static void tables_fill(void) {
+  for (uint32_t byte = 0; byte < 256; byte++) {
+    uint32_t crc = byte;
+    for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    tables[0][byte] = crc;
+  }
+  for (int slice = 1; slice < 8; slice++)
+    for (uint32_t byte = 0; byte < 256; byte++) {
+      uint32_t before = tables[slice - 1][byte];
+      tables[slice][byte] = before >> 8 ^ tables[0][before & 255];
+    }
+  __atomic_store_n(&tables_filled, true, __ATOMIC_RELEASE);
+}
+
+static uint32_t word_at(const uint8_t *at) {
+  return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
 
 uint32_t crc32_add(uint32_t crc, const void *data, size_t bytes) {
-  const unsigned char *at = data;
+  const uint8_t *at = data;
+  if (!__atomic_load_n(&tables_filled, __ATOMIC_ACQUIRE)) tables_fill();
   crc = ~crc;
-  for (size_t i = 0; i < bytes; i++) {
-    crc ^= at[i];
-    crc = (crc >> 4) ^ nibble_table[crc & 15];
-    crc = (crc >> 4) ^ nibble_table[crc & 15];
+  for (; bytes >= 8; at += 8, bytes -= 8) {
+    uint32_t low = word_at(at) ^ crc, high = word_at(at + 4);
+    crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^ tables[4][low >> 24] ^
+          tables[3][high & 255] ^ tables[2][high >> 8 & 255] ^ tables[1][high >> 16 & 255] ^ tables[0][high >> 24];
   }
+  for (; bytes; at++, bytes--) crc = crc >> 8 ^ tables[0][(crc ^ *at) & 255];
   return ~crc;
 }

@@ -41,20 +41,36 @@ enum ht_reason {
   { "exit", "_exit", "signal", "crash", "snapshot", "detach", "exec", "killed" }
 
 enum ht_section_id {
-  HT_SECTION_PROCESS = 1,        // one struct ht_file_process
-  HT_SECTION_STRINGS = 2,        // NUL-terminated byte strings; a ref is a byte offset; offset 0 is ""
-  HT_SECTION_MODULES = 3,        // struct ht_file_module[]
-  HT_SECTION_FRAMES = 4,         // struct ht_file_frame[]; index 0 unused
-  HT_SECTION_NODES = 5,          // struct ht_file_node[]; index 0 is the root
-  HT_SECTION_SITES = 6,          // struct ht_file_site[]; index 0 unused
-  HT_SECTION_LEAKS = 7,          // struct ht_file_leak[]
-  HT_SECTION_SIZES = 8,          // struct ht_file_size[]
-  HT_SECTION_TIMELINE = 9,       // struct ht_file_sample[], oldest first
-  HT_SECTION_SITE_TIMELINE = 10, // see struct ht_file_site_timeline
-  HT_SECTION_THREADS = 11,       // struct ht_file_thread[]
-  HT_SECTION_HOLDERS = 12,       // struct ht_file_holder[]
-  HT_SECTION_HOLDER_LINKS = 13,  // struct ht_file_holder_link[]
-  HT_SECTION_NOTES = 14,         // uint32_t string ref[]: what this report could not see, in a sentence each
+  HT_SECTION_PROCESS = 1,         // one struct ht_file_process
+  HT_SECTION_STRINGS = 2,         // NUL-terminated byte strings; a ref is a byte offset; offset 0 is ""
+  HT_SECTION_MODULES = 3,         // struct ht_file_module[]
+  HT_SECTION_FRAMES = 4,          // struct ht_file_frame[]; index 0 unused
+  HT_SECTION_NODES = 5,           // struct ht_file_node[]; index 0 is the root
+  HT_SECTION_SITES = 6,           // struct ht_file_site[]; index 0 unused
+  HT_SECTION_LEAKS = 7,           // struct ht_file_leak[]
+  HT_SECTION_SIZES = 8,           // struct ht_file_size[]
+  HT_SECTION_TIMELINE = 9,        // struct ht_file_sample[], oldest first
+  HT_SECTION_SITE_TIMELINE = 10,  // see struct ht_file_site_timeline
+  HT_SECTION_THREADS = 11,        // struct ht_file_thread[]
+  HT_SECTION_HOLDERS = 12,        // struct ht_file_holder[]
+  HT_SECTION_HOLDER_LINKS = 13,   // struct ht_file_holder_link[]
+  HT_SECTION_NOTES = 14,          // uint32_t string ref[]: what this report could not see, in a sentence each
+  HT_SECTION_MARK_NAMES = 15,     // struct ht_file_mark_name[], in the order in which they came first
+  HT_SECTION_MARKS = 16,          // struct ht_file_mark[], in the order of their times
+  HT_SECTION_TIMELINE_CALLS = 17, // struct ht_file_sample_calls[]: none, or one for each sample
+  HT_SECTION_PYTHON_TYPES = 18,   // struct ht_file_type[]: of each site together, the largest first
+  HT_SECTION_PYTHON_PINNED = 19,  // struct ht_file_pinned[]: all together first, then the sites that pin most
+  // Only in reports of programs that used a GPU:
+  HT_SECTION_GPU = 20,                 // one struct ht_file_gpu
+  HT_SECTION_GPU_DEVICES = 21,         // struct ht_file_gpu_device[]
+  HT_SECTION_GPU_STREAMS = 22,         // struct ht_file_gpu_stream[]
+  HT_SECTION_GPU_TIMELINE = 23,        // see struct ht_file_gpu_timeline
+  HT_SECTION_GPU_FAILURES = 24,        // struct ht_file_gpu_failure[], in the order of their times
+  HT_SECTION_GPU_FAILURE_HOLDERS = 25, // struct ht_file_gpu_holder[]
+  HT_SECTION_GPU_TENSORS = 26,         // struct ht_file_gpu_tensor[], largest first
+  // Of any program:
+  HT_SECTION_PYTHON_LOST_TYPES = 27, // struct ht_file_type[]: as PYTHON_TYPES, of what was found lost
+  HT_SECTION_LAST = HT_SECTION_PYTHON_LOST_TYPES,
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -91,6 +107,7 @@ struct ht_file_kind {
 #define HT_PROCESS_ESTIMATED 8u // --sample
 #define HT_PROCESS_SCANNED 16u  // the leak scan ran to its end: an empty LEAKS section means no leaks
 #define HT_PROCESS_FORKED 32u   // this image began with fork, not with exec
+#define HT_PROCESS_PERIODIC 64u // a snapshot of --snapshot-every: of a process that is killed it is what is left
 
 struct ht_file_process {
   uint32_t pid, ppid;
@@ -129,7 +146,7 @@ struct ht_file_module {
 #define HT_MODULE_UNLOADED 1u  // dlclosed before the report
 #define HT_MODULE_MAIN 2u      // the executable
 #define HT_MODULE_OWN 4u       // libheaptide itself: its frames are never shown
-#define HT_MODULE_ALLOCATOR 8u // the module that the program's malloc comes from
+#define HT_MODULE_ALLOCATOR 8u // an allocator of the program's
 #define HT_MODULE_LIBC 16u
 
 enum ht_frame_kind {
@@ -166,6 +183,7 @@ struct ht_file_site {
 };
 #define HT_SITE_ARENA 1u   // the row `python arenas, free`
 #define HT_SITE_RESIDUE 2u // known library residue: not shown unless asked
+#define HT_SITE_POOL 4u    // blocks that a framework's pool hands out pieces of: what is left of them
 
 // Leaked blocks of one site. A python site's leak goes into the report's python list.
 struct ht_file_leak {
@@ -186,6 +204,11 @@ struct ht_file_sample {
   uint64_t rss_bytes; // 0: not read
 };
 
+// What went on up to a sample.
+struct ht_file_sample_calls {
+  uint64_t allocations, temporaries; // since the start, all kinds together; never less than at the sample before
+};
+
 // HT_SECTION_SITE_TIMELINE: this header, then uint64_t at_ns[point_count], then row_count rows of
 // struct ht_file_site_row, each followed by uint64_t live_bytes[point_count].
 struct ht_file_site_timeline {
@@ -196,10 +219,118 @@ struct ht_file_site_row {
   uint32_t reserved;
 };
 
+// A name that the program gave to one or more points in time: a repeated one is an iteration.
+struct ht_file_mark_name {
+  uint32_t name; // string ref
+  uint32_t reserved;
+  uint64_t count; // of its marks, those that have no row of their own included; at least 1
+  uint64_t first_ns, last_ns;
+  uint64_t first_live_bytes, last_live_bytes;
+};
+struct ht_file_mark {
+  uint32_t name; // index in MARK_NAMES
+  uint32_t reserved;
+  uint64_t at_ns;      // after the start
+  uint64_t live_bytes; // all kinds together
+};
+
+// What the report was asked to follow over time (--gpu-timeline).
+#define HT_GPU_TIMELINE_SITES 1u
+#define HT_GPU_TIMELINE_STREAMS 2u
+#define HT_GPU_TIMELINE_FRAG 4u
+
+struct ht_file_gpu {
+  uint32_t timeline; // HT_GPU_TIMELINE_*
+  uint32_t reserved;
+  uint64_t late_freed_bytes, late_freed_blocks; // given back while the process was on its way out
+  uint64_t late_lost_bytes, late_lost_blocks;   // the same, but the runtime was gone already and had freed them itself
+  uint64_t failure_count;                       // allocations that failed for want of memory, told below or not
+};
+
+#define HT_GPU_UNKNOWN UINT64_MAX
+struct ht_file_gpu_device {
+  uint32_t device;
+  uint32_t name;  // string ref, 0: unknown
+  uint32_t flags; // HT_GPU_DEVICE_*
+  uint32_t reserved;
+  uint64_t live_bytes, peak_bytes, allocations; // kind device
+  uint64_t total_bytes;                         // of memory, 0: unknown
+  uint64_t reserved_bytes;                      // address ranges without memory
+  uint64_t registered_bytes;                    // of the program's own memory, page-locked
+  uint64_t pool_bytes, piece_bytes;             // frameworks' pool blocks, and what of them was handed out
+  // By the driver when it was asked last: in use above what was in use before the first allocation, what was live then,
+  // and what HIP's own pools had reserved and did not use. HT_GPU_UNKNOWN: never asked.
+  uint64_t in_use_bytes, in_use_live_bytes, pool_unused_bytes;
+};
+#define HT_GPU_DEVICE_SIMULATED 1u
+
+struct ht_file_gpu_stream {
+  uint32_t device;
+  uint32_t number; // 0: the default stream, UINT32_MAX: each thread's own; else in the order of creation, from 1
+  uint64_t handle;
+  uint64_t live_bytes, peak_bytes, allocations;
+};
+
+// HT_SECTION_GPU_TIMELINE: this header, then uint64_t at_ns[point_count], then row_count rows of struct
+// ht_file_gpu_row, each followed by uint64_t bytes[point_count].
+struct ht_file_gpu_timeline {
+  uint32_t point_count, row_count;
+};
+enum ht_gpu_row_kind {
+  HT_GPU_ROW_DEVICE = 1,      // live bytes of a device
+  HT_GPU_ROW_STREAM = 2,      // live bytes of a stream
+  HT_GPU_ROW_IN_USE = 3,      // of a device, by its driver
+  HT_GPU_ROW_POOL_UNUSED = 4, // of a device
+};
+struct ht_file_gpu_row {
+  uint32_t kind;  // enum ht_gpu_row_kind
+  uint32_t index; // of the device or the stream in its section
+};
+
+struct ht_file_gpu_failure {
+  uint32_t site;
+  uint32_t device;
+  uint32_t first_holder, holder_count; // in GPU_FAILURE_HOLDERS, largest first
+  uint64_t at_ns, asked_bytes;
+  uint64_t live_bytes; // of the device then
+  uint64_t gap_bytes;  // the largest unused piece of a framework's pool, 0: no pool
+};
+struct ht_file_gpu_holder {
+  uint32_t site;
+  uint32_t reserved;
+  uint64_t bytes, blocks;
+};
+
+// A tensor of a Python program that was alive when the report was taken.
+struct ht_file_gpu_tensor {
+  uint32_t device;
+  uint32_t dtype; // string ref, 0: unknown
+  uint32_t shape; // string ref: decimal numbers separated by commas
+  uint32_t site;  // where its memory was allocated, 0: unknown
+  uint32_t held;  // string ref: the first text of who holds it, from the object outwards; the others follow it directly
+  uint32_t held_count;
+  uint64_t bytes;
+};
+
 struct ht_file_thread {
-  uint32_t tid;  // 0: many threads that have ended, summed
+  uint32_t tid;  // 0: the threads that are too many for rows of their own, summed
   uint32_t name; // string ref
   uint64_t allocations;
+};
+
+// What type of objects a Python site's live or lost blocks are, or are buffers of.
+struct ht_file_type {
+  uint32_t site;
+  uint32_t name; // string ref
+  uint64_t blocks, bytes;
+};
+
+// Free bytes of Python's pools that few blocks hold: less than an eighth of the pool is taken. Each block has the same
+// share of its pool's free bytes.
+struct ht_file_pinned {
+  uint32_t site; // of the blocks; 0: all sites together
+  uint32_t reserved;
+  uint64_t blocks, bytes;
 };
 
 // Who holds a site's memory: the chain from the block that the site allocated outwards to a root.

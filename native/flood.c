@@ -4,11 +4,13 @@
 
 #include "core.h"
 #include "guard.h"
+#include "heap_sample.h"
 #include "holders.h"
 #include "live.h"
 #include "modules.h"
 #include "ranges.h"
 #include "resident.h"
+#include "settled_pages.h"
 #include "site.h"
 #include "stack_table.h"
 #include "sys.h"
@@ -59,6 +61,7 @@ static struct {
   uint32_t range_count;
   uint8_t *range_marks;
   const struct block_source *source;
+  struct settled_pages settled;
 } flood;
 
 // ---- work
@@ -109,6 +112,11 @@ static bool kind_is_followed(unsigned kind) {
 static uint32_t holder_of(uintptr_t at, site_id site) {
   return flood.mode == FLOOD_ROOT && flood.root ? holder_at_root(flood.root, at, site)
                                                 : holder_at_block(flood.pointed_from, site);
+}
+
+// Of a block of the live map: how many of its first bytes hold no references.
+static size_t live_skip(const struct block *block) {
+  return flood.source && site_at(block->site)->kind == HT_KIND_PYTHON ? flood.source->skip_bytes(block) : 0;
 }
 
 // Reads `block` later, but for its first bytes.
@@ -165,7 +173,7 @@ static void live_reach(uintptr_t start, uintptr_t at) {
   live_mark(start, LIVE_REACHED);
   if (!flood.root) return work_push((struct work){start, 0, flood.pointed_from});
   live_block(start, &block);
-  block_read_later(&block, 0, holder_at_root(flood.root, at, block.site));
+  block_read_later(&block, live_skip(&block), holder_at_root(flood.root, at, block.site));
 }
 
 static void live_follow(uintptr_t start, uintptr_t at) {
@@ -191,15 +199,34 @@ static void range_at(uintptr_t value, uintptr_t at) {
   if (range->flags & RANGE_ARENA && flood.source && flood.source->find(value, &block)) return source_point(&block, at);
   if (range->flags & (RANGE_ALLOCATOR | RANGE_ARENA)) return;
   uint32_t index = (uint32_t)(range - flood.ranges);
-  if (flood.mode != FLOOD_INDIRECT)
+  if (flood.mode != FLOOD_INDIRECT) {
     range_visit_whole(index, range_reach, at);
-  else if (range->start != flood.self)
+    if (live_page_is_empty(value)) page_settle(&flood.settled, value);
+  } else if (range->start != flood.self) {
     range_visit_whole(index, range_point, at);
+  }
+}
+
+// Whether the value points into memory of the source's small blocks.
+static bool source_follow(const struct pointer *pointer) {
+  struct block block;
+  bool indirect = flood.mode == FLOOD_INDIRECT;
+  switch (flood.source->point(pointer->value, indirect ? MARK_INDIRECT : MARK_REACHED, flood.self, &block)) {
+  case BLOCK_ELSEWHERE:
+    return false;
+  case BLOCK_REACHED:
+    block_read_later(&block, flood.source->skip_bytes(&block), holder_of(pointer->at, block.site));
+    break;
+  case BLOCK_NOTHING:
+    break;
+  }
+  return true;
 }
 
 static void pointer_follow(const struct pointer *pointer) {
-  uintptr_t start = live_point(pointer->value, flood.mode == FLOOD_INDIRECT ? LIVE_INDIRECT : LIVE_REACHED);
   flood.pointed_from = pointer->holder;
+  if (flood.source && source_follow(pointer)) return;
+  uintptr_t start = live_point(pointer->value, flood.mode == FLOOD_INDIRECT ? LIVE_INDIRECT : LIVE_REACHED);
   if (start == 0 && is_empty_array_end(pointer->value)) start = pointer->value - 8;
   if (start > LIVE_POINT_MARKED)
     live_follow(start, pointer->at);
@@ -215,6 +242,7 @@ static void pointer_take(void) {
 }
 
 static void pointer_add(uintptr_t value, uintptr_t at) {
+  if (page_is_settled(&flood.settled, value)) return;
   live_prefetch_marks(value);
   if (flood.pointer_count == QUEUE) pointer_take();
   flood.pointers[(flood.pointer_first + flood.pointer_count++) % QUEUE] = (struct pointer){value, at, flood.holder};
@@ -245,7 +273,10 @@ static void span_read(void) {
 static void queue_fill(void) {
   while (flood.count && flood.queue_count < QUEUE) {
     struct work work = flood.work[--flood.count];
-    if (!work.words) live_prefetch(work.start);
+    if (work.words)
+      __builtin_prefetch((const void *)work.start);
+    else
+      live_prefetch(work.start);
     flood.queue[(flood.queue_first + flood.queue_count++) % QUEUE] = work;
   }
 }
@@ -259,9 +290,11 @@ static void queue_take(void) {
     struct block block;
     live_block(work.start, &block);
     work.holder = holder_at_block(work.holder, block.site);
-    if (block.size_bytes >= RESIDENT_WORTH_BYTES) return block_read_later(&block, 0, work.holder);
+    size_t skip_bytes = live_skip(&block);
+    if (block.size_bytes >= RESIDENT_WORTH_BYTES) return block_read_later(&block, skip_bytes, work.holder);
     if (!kind_is_followed(site_at(block.site)->kind)) return;
-    work.words = (uint32_t)(block.size_bytes / 8);
+    work.start += skip_bytes;
+    work.words = (uint32_t)((block.size_bytes - skip_bytes) / 8);
   }
   flood.bytes += work.words * 8ul;
   flood.holder = work.holder;
@@ -311,9 +344,7 @@ void flood_root(const struct root *root) {
 // Everything that the dynamic loader allocates counts as reachable, as in LeakSanitizer: thread-local blocks of
 // libraries are found through the DTV only, and the first DTV was made before anybody could see it.
 static bool module_is_loader(uint32_t index) {
-  if (index >= module_count) return false;
-  const char *name = strrchr(module_table[index].path, '/');
-  return name && (strncmp(name, "/ld-linux", 9) == 0 || strncmp(name, "/ld-2", 5) == 0);
+  return index < module_count && maps_path_is_loader(module_table[index].path);
 }
 
 static bool site_is_loader(site_id site) {
@@ -341,7 +372,7 @@ static bool root_block_add(const struct block *block, void *context) {
   if (answer == SITE_PLAIN || live_marked(block->start, LIVE_REACHED)) return true;
   live_mark(block->start, LIVE_REACHED);
   enum holder_source source = answer == SITE_LOADER ? HOLDER_SOURCE_LOADER : HOLDER_SOURCE_PARENT;
-  block_read_later(block, 0, holder_at_source(source, block->site));
+  block_read_later(block, live_skip(block), holder_at_source(source, block->site));
   return true;
 }
 
@@ -371,7 +402,7 @@ void flood_root_blocks(void) {
 static bool block_point_out(const struct block *block, void *context) {
   (void)context;
   flood.self = block->start;
-  block_read_later(block, 0, HOLDER_NONE);
+  block_read_later(block, live_skip(block), HOLDER_NONE);
   flood_run();
   return true;
 }
@@ -411,7 +442,8 @@ struct leak_visit {
 
 static bool leak_of_live(const struct block *block, void *context) {
   struct leak_visit *leak = context;
-  leak->visit(block->site, block->size_bytes, 1, live_marked(block->start, LIVE_INDIRECT), leak->context);
+  uint32_t copies = heap_sample_weight_of(block);
+  leak->visit(block->site, block->size_bytes * copies, copies, live_marked(block->start, LIVE_INDIRECT), leak->context);
   return true;
 }
 

@@ -2,7 +2,8 @@
 //
 // dlopen finds libraries by its caller's RUNPATH, so it is never called from here: the hook jumps on to the real one
 // with the caller's return address in place. Only RTLD_DEEPBIND with a path (which no RUNPATH decides) is called,
-// since the new library's calls must be redirected afterwards: they bind past every preloaded library.
+// since the new library's calls must be redirected afterwards: they bind past every preloaded library. So do all
+// libraries after attach.
 #include <dlfcn.h>
 #include <string.h>
 
@@ -12,8 +13,6 @@
 #include "real.h"
 #include "rules.h"
 
-_Static_assert(RTLD_DEEPBIND == 8, "the test in dlopen below");
-
 __attribute__((used)) static void *dlopen_deep(const char *file, int flags) {
   void *handle = real.dlopen(file, flags);
   if (handle && thread_recording()) got_redirect_all();
@@ -21,15 +20,13 @@ __attribute__((used)) static void *dlopen_deep(const char *file, int flags) {
 }
 
 __attribute__((used)) static bool dlopen_is_deep(const char *file, int flags) {
-  return (flags & RTLD_DEEPBIND) && file && strchr(file, '/');
+  return (flags & RTLD_DEEPBIND || got_is_attached()) && file && strchr(file, '/');
 }
 
 // Keeps the arguments, asks, and jumps.
 __attribute__((naked)) HT_EXPORT void *dlopen(const char *file __attribute__((unused)),
                                               int flags __attribute__((unused))) {
-  __asm__("testl $8, %esi\n\t"
-          "jz 1f\n\t"
-          "pushq %rdi\n\t"
+  __asm__("pushq %rdi\n\t"
           "pushq %rsi\n\t"
           "subq $8, %rsp\n\t"
           "call dlopen_is_deep\n\t"
@@ -37,8 +34,7 @@ __attribute__((naked)) HT_EXPORT void *dlopen(const char *file __attribute__((un
           "popq %rsi\n\t"
           "popq %rdi\n\t"
           "testb %al, %al\n\t"
-          "jnz dlopen_deep\n"
-          "1:\n\t"
+          "jnz dlopen_deep\n\t"
           "jmp *real_dlopen(%rip)");
 }
 
@@ -47,5 +43,6 @@ HT_EXPORT int dlclose(void *handle) {
   real_ready();
   int result = real.dlclose(handle);
   if (result == 0 && thread_recording() && module_forget_gone()) rules_forget();
+  if (result == 0) ht_close_hooks_run();
   return result;
 }

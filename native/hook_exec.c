@@ -33,6 +33,7 @@ static struct {
   int pid;       // of the process that owns this memory: a vfork child has another one
   int main_pid;
   uint32_t image; // the number of the image that runs
+  const struct session *given;
   char library[SESSION_TEXT_BYTES];
   char session[sizeof SESSION_EQUALS + SESSION_FORMAT_BYTES]; // SESSION_EQUALS and all but the image
   size_t session_bytes;
@@ -250,6 +251,39 @@ static void plan_build(const struct environment_plan *plan, char *const *old, ch
   envp[used] = NULL;
 }
 
+// ---- programs that cannot be followed: a mark in the report folder, for the end of the run ----
+
+// `DIR/heaptide.<pid>.unseen`, a link to the program: one system call, and it needs no room on a full disk.
+static void mark_path(struct text *path, int pid) {
+  text_add(path, own.given->out);
+  text_add(path, "/heaptide.");
+  text_add_decimal(path, (uint64_t)pid);
+  text_add(path, ".unseen");
+}
+
+static void mark_set(const char *program, int pid) {
+  char buffer[PATH_MAX];
+  struct text path;
+  text_start(&path, buffer, sizeof buffer);
+  mark_path(&path, pid);
+  if (!path.cut) sys_call3(SYS_symlinkat, (long)program, AT_FDCWD, (long)path.bytes);
+}
+
+static void mark_drop(int pid) {
+  char buffer[PATH_MAX];
+  struct text path;
+  text_start(&path, buffer, sizeof buffer);
+  mark_path(&path, pid);
+  sys_call3(SYS_unlinkat, AT_FDCWD, (long)path.bytes, 0);
+}
+
+// What the user left out by --no-children or --only is not missing.
+static bool is_unseen(const struct exec_call *call, const char *path, enum exec_look look) {
+  bool is_main = !is_spawn(call) && pid_now() == own.main_pid;
+  bool wanted = (own.children || is_main) && session_only_matches(own.given, path);
+  return wanted && (look == LOOK_STATIC || exec_look_refuses_preload(look));
+}
+
 // ---- the call ----
 
 // Carries the call out with the planned environment. Returns as the real function does, with its errno.
@@ -278,6 +312,36 @@ static int call_planned(const struct exec_call *call, const struct environment_p
   return result;
 }
 
+// The process may write its own report before it becomes another program.
+static int call_seen(const struct exec_call *call, struct environment_plan *plan, int entry_errno) {
+  bool replaces_itself = !is_spawn(call) && is_own_process();
+  bool prepared = replaces_itself && exec_prepare();
+  if (replaces_itself) plan->image = own.image + prepared; // without a report this image's number is free for the next
+  int result = call_planned(call, plan, entry_errno);
+  if (replaces_itself) {
+    int exec_errno = errno;
+    exec_failed(prepared);
+    errno = exec_errno;
+  }
+  return result;
+}
+
+static int call_unseen(const struct exec_call *call, const char *program, struct environment_plan *plan,
+                       int entry_errno) {
+  pid_t pid = pid_now();
+  if (!is_spawn(call)) {
+    mark_set(program, pid);
+    int result = call_seen(call, plan, entry_errno);
+    mark_drop(pid);
+    return result;
+  }
+  struct exec_call spawn = *call;
+  if (!spawn.pid) spawn.pid = &pid;
+  int result = call_seen(&spawn, plan, entry_errno);
+  if (result == 0) mark_set(program, *spawn.pid);
+  return result;
+}
+
 // Every hook ends here.
 static int exec_run(const struct exec_call *call) {
   real_ready();
@@ -289,21 +353,14 @@ static int exec_run(const struct exec_call *call) {
   int directory_fd;
   if (!call_target(call, &path, &directory_fd)) return call_real(call, call->envp);
   struct environment_plan plan;
-  plan_make(&plan, call, exec_look(directory_fd, path.bytes, NULL));
-  bool replaces_itself = !is_spawn(call) && is_own_process();
-  bool prepared = replaces_itself && exec_prepare();
-  if (replaces_itself) plan.image = own.image + prepared; // without a report this image's number is free for the next
-  int result = call_planned(call, &plan, entry_errno);
-  if (prepared) {
-    int exec_errno = errno;
-    exec_failed();
-    errno = exec_errno;
-  }
-  return result;
+  enum exec_look look = exec_look(directory_fd, path.bytes, NULL);
+  plan_make(&plan, call, look);
+  if (is_unseen(call, path.bytes, look)) return call_unseen(call, path.bytes, &plan, entry_errno);
+  return call_seen(call, &plan, entry_errno);
 }
-
 void hook_exec_init(const struct session *session) {
   if (!session->library[0]) return;
+  own.given = session;
   own.pid = pid_now();
   own.main_pid = (int)session->main_pid;
   own.children = session->children != 0;
@@ -317,6 +374,8 @@ void hook_exec_init(const struct session *session) {
   own.session_bytes = name_bytes + session_format(&without_image, own.session + name_bytes, room);
   own.active = true;
 }
+
+void hook_exec_stop(void) { own.active = false; }
 
 void hook_exec_fork_child(void) {
   own.pid = pid_now();

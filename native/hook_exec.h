@@ -11,6 +11,9 @@
 // without a session, the hooks pass everything through unchanged.
 void hook_exec_init(const struct session *session);
 
+// Programs that are started from now on are not traced: detach.
+void hook_exec_stop(void);
+
 // In a fork child, once it runs as a process of its own: from here on its exec is a real one. A child that never
 // calls this is taken for a vfork child, which shares its parent's memory.
 void hook_exec_fork_child(void);
@@ -19,7 +22,7 @@ void hook_exec_fork_child(void);
 // when the file to execute is there: writes the report of the image that ends. True: a report was written, the next
 // image gets the next number.
 bool exec_prepare(void);
-// Defined by the recorder. After exec_prepare returned true, when exec failed after all: takes the report back.
-void exec_failed(void);
+// Defined by the recorder. After exec_prepare, when exec failed after all: takes the report back where one was written.
+void exec_failed(bool reported);
 
 #endif

@@ -1,19 +1,27 @@
 #include "hook_life.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "call_resume.h"
+#include "checkpoint.h"
+#include "copy.h"
 #include "core.h"
 #include "hook_exec.h"
 #include "hook_signal.h"
 #include "lock.h"
+#include "mark.h"
 #include "ranges.h"
 #include "real.h"
 #include "report.h"
 #include "sampler.h"
+#include "snapshot.h"
 #include "stack_check.h"
+#include "stack_switch.h"
 #include "sys.h"
+#include "sys_signal.h"
 
 // A forked child that execs before it has allocated this much was only on its way there: no report of its own.
 #define FORK_EXEC_BYTES (1u << 20)
@@ -24,13 +32,7 @@ static bool forked, reported;
 static struct scan_origin exit_origin; // where the exiting thread entered exit, or where main returned
 static int exit_tid;
 
-// Callee-saved registers hold the caller's values; the others are dead at a call.
-__attribute__((noinline)) static void origin_take(struct scan_origin *origin, uintptr_t stack_pointer) {
-  uintptr_t rbx, r12, r13, r14, r15;
-  __asm__ volatile("movq %%rbx, %0\n movq %%r12, %1\n movq %%r13, %2\n movq %%r14, %3\n movq %%r15, %4"
-                   : "=m"(rbx), "=m"(r12), "=m"(r13), "=m"(r14), "=m"(r15));
-  *origin = (struct scan_origin){.stack_pointer = stack_pointer, .registers = {rbx, r12, r13, r14, r15}};
-}
+bool life_is_ending(void) { return exit_tid != 0; }
 
 // ---- reports
 
@@ -40,21 +42,24 @@ static void report_final(enum ht_reason reason, int signal, const struct scan_or
     report_wait();
     return;
   }
-  struct report_order order = {.reason = reason, .signal = signal, .scan = true, .origin = *origin};
+  struct report_order order = {
+      .reason = reason, .signal = signal, .scan = true, .origin = *origin, .before = snapshot_end};
+  checkpoint_set(false);
   report_write(&order);
+  checkpoint_drop();
 }
 
 static void at_exit(void *unused) {
   (void)unused;
   struct scan_origin here;
-  origin_take(&here, (uintptr_t)__builtin_frame_address(0));
+  scan_origin_fill(&here, (uintptr_t)__builtin_frame_address(0));
   report_final(HT_REASON_EXIT, 0, exit_tid == sys_tid() ? &exit_origin : &here);
 }
 
 static void at_quick_exit_(void *unused) {
   (void)unused;
   struct scan_origin here;
-  origin_take(&here, (uintptr_t)__builtin_frame_address(0));
+  scan_origin_fill(&here, (uintptr_t)__builtin_frame_address(0));
   report_final(HT_REASON__EXIT, 0, &here);
 }
 
@@ -66,7 +71,7 @@ static void at_sanitizer_death(void) { at_exit(NULL); }
 
 HT_EXPORT void exit(int status) {
   real_ready();
-  origin_take(&exit_origin, (uintptr_t)__builtin_frame_address(0));
+  scan_origin_fill(&exit_origin, (uintptr_t)__builtin_frame_address(0));
   exit_tid = sys_tid();
   real.exit(status);
   __builtin_unreachable();
@@ -75,7 +80,7 @@ HT_EXPORT void exit(int status) {
 static void exit_now(int status, uintptr_t stack_pointer) {
   real_ready();
   struct scan_origin here;
-  origin_take(&here, stack_pointer);
+  scan_origin_fill(&here, stack_pointer);
   report_final(HT_REASON__EXIT, 0, &here);
   real._exit(status);
   __builtin_unreachable();
@@ -96,6 +101,7 @@ static void stack_check_load(void) {
   if (!thread) return;
   thread->suspended = 1;
   stack_check_init(session->library);
+  ht_detours_look();
   thread->suspended = 0;
 }
 
@@ -106,7 +112,7 @@ static main_function program_main;
 
 static int main_and_note(int argc, char **argv, char **environment) {
   int status = program_main(argc, argv, environment);
-  origin_take(&exit_origin, (uintptr_t)__builtin_frame_address(0));
+  scan_origin_fill(&exit_origin, (uintptr_t)__builtin_frame_address(0));
   exit_tid = sys_tid();
   return status;
 }
@@ -151,6 +157,7 @@ static void fork_parent(void) {
 
 static void fork_child(void) {
   fork_locks_drop();
+  if (!thread_recording()) return fork_hook_end();
   life_pid = sys_pid();
   forked = true;
   reported = false;
@@ -163,6 +170,9 @@ static void fork_child(void) {
   thread_fork_child();
   ht_fork_hooks_run();
   sampler_fork_child();
+  mark_fork_child();
+  checkpoint_fork_child();
+  snapshot_fork_child();
   report_fork_child();
   report_flags_add(HT_PROCESS_FORKED);
   fork_hook_end();
@@ -177,42 +187,58 @@ static uint64_t allocated_bytes(void) {
 }
 
 bool exec_prepare(void) {
-  if (sys_pid() != life_pid || !thread_recording() || (forked && allocated_bytes() < FORK_EXEC_BYTES)) return false;
-  struct report_order order = {.reason = HT_REASON_EXEC, .scan = true};
-  origin_take(&order.origin, (uintptr_t)__builtin_frame_address(0));
-  return report_write(&order);
+  struct report_order order = {.reason = HT_REASON_EXEC, .scan = true, .before = snapshot_end};
+  scan_origin_fill(&order.origin, (uintptr_t)__builtin_frame_address(0));
+  if (sys_pid() != life_pid || !thread_recording()) return false;
+  checkpoint_set(false);
+  bool only_forked = forked && allocated_bytes() < FORK_EXEC_BYTES;
+  bool written = only_forked ? !snapshot_end() : report_write(&order);
+  checkpoint_drop();
+  return written;
 }
 
-void exec_failed(void) { report_withdraw(); }
+void exec_failed(bool reported) {
+  if (reported) report_withdraw();
+  snapshot_go_on();
+  checkpoint_set(true);
+}
 
 // ---- signals that end a process
 
-static void die_of(int signal) {
+// As the kernel would have it: of the default action, with the cause that the first delivery had.
+static void die_of(int signal, siginfo_t *info) {
   struct sigaction default_action = {.sa_handler = SIG_DFL};
-  sigset_t only;
   real.sigaction(signal, &default_action, NULL);
-  sigemptyset(&only);
-  sigaddset(&only, signal);
-  sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&only, 0, 8);
-  sys_call3(SYS_tgkill, sys_pid(), sys_tid(), signal);
+  int pid = (int)sys_call0(SYS_getpid), tid = (int)sys_call0(SYS_gettid);
+  if (!info || sys_call4(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)info) != 0)
+    sys_call3(SYS_tgkill, pid, tid, signal);
+}
+
+static void unblock(int signal) {
+  uint64_t only = sys_signal_bit(signal);
+  sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&only, 0, sizeof only);
+}
+
+static void origin_interrupted(struct scan_origin *origin, const void *context) {
+  const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+  origin->stack_pointer = (uintptr_t)registers[REG_RSP];
+  for (int i = 0; i < 16; i++) origin->registers[i] = (uintptr_t)registers[i];
 }
 
 static struct scan_origin signal_origin;
 
 static void report_and_die(int signal) {
   report_final(HT_REASON_SIGNAL, signal, &signal_origin);
-  die_of(signal);
+  die_of(signal, NULL);
+  unblock(signal);
 }
 
 static void on_deadly_signal(int signal, siginfo_t *info, void *context) {
-  (void)info;
-  const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
   if (sys_pid() != life_pid) {
-    die_of(signal);
+    die_of(signal, info);
     return;
   }
-  signal_origin.stack_pointer = (uintptr_t)registers[REG_RSP];
-  for (int i = 0; i < 16; i++) signal_origin.registers[i] = (uintptr_t)registers[i];
+  origin_interrupted(&signal_origin, context);
   struct thread *thread = thread_tls;
   if (thread && thread->in_hook)
     ht_call_after_hook(thread, report_and_die, signal);
@@ -220,18 +246,160 @@ static void on_deadly_signal(int signal, siginfo_t *info, void *context) {
     report_and_die(signal);
 }
 
+// ---- crashes
+
+#define CRASH_REPORT_NS 10000000000ull // a crashed process is kept waiting for its report no longer than this
+#define DETACH_REPORT_NS 60000000000ull
+#define CRASH_STACK_BYTES (256u * 1024)
+
+static char *crash_stack; // made at start-up: nothing can be counted on later
+static int crash_tid;     // atomic; 0: nobody has crashed
+
+struct crash {
+  int signal;
+  struct scan_origin origin;
+};
+
+// By a copy of the process: whatever is broken in here, the report ends in time and the process dies as it would.
+static void crash_report(void *of) {
+  const struct crash *crash = of;
+  if (!thread_recording() || __atomic_exchange_n(&reported, true, __ATOMIC_ACQ_REL)) return;
+  uint64_t until_ns = sys_now_ns() + CRASH_REPORT_NS;
+  struct report_order order = {.reason = HT_REASON_CRASH,
+                               .signal = crash->signal,
+                               .scan = true,
+                               .origin = crash->origin,
+                               .before = snapshot_end};
+  checkpoint_set(false);
+  int copy = report_copy(&order, until_ns);
+  if (copy > 0 && copy_wait(copy, until_ns) == COPY_WRITTEN) checkpoint_drop();
+}
+
+// The first thread that crashes takes the process with it; the others wait for that.
+static bool crash_is_first(void) {
+  int nobody = 0, tid = (int)sys_call0(SYS_gettid);
+  if (__atomic_compare_exchange_n(&crash_tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return true;
+  uint64_t until_ns = sys_now_ns() + 2 * CRASH_REPORT_NS;
+  while (nobody != tid && sys_now_ns() < until_ns) sys_call3(SYS_nanosleep, (long)&(struct timespec){0, 1000000}, 0, 0);
+  return false;
+}
+
+// What is pending when the handler returns is delivered before the faulting instruction is tried again, so that a core
+// dump shows the thread where it crashed.
+static void on_crash(int signal, siginfo_t *info, void *context) {
+  bool own = !sys_is_copy() && sys_pid() == life_pid;
+  if (own && crash_stack && crash_is_first()) {
+    static struct crash crash;
+    crash.signal = signal;
+    origin_interrupted(&crash.origin, context);
+    stack_switch_call(crash_report, &crash, crash_stack + CRASH_STACK_BYTES);
+  }
+  die_of(signal, info);
+}
+
+// ---- requests for a snapshot
+
+// A snapshot's work does not fit an alternate stack that the program chose. One at a time.
+static char *request_stack;
+static bool request_busy; // atomic
+
+struct request {
+  struct scan_origin origin;
+};
+
+// Without a request for a snapshot the signal asks for the counters as they stand. Where this thread is at work in
+// heaptide, or another one takes a sample, whoever asks will ask again.
+static void look_serve(void) {
+  if (lock_depth || !lock_try(sampler_lock())) return;
+  checkpoint_write_now(sampler_elapsed_ns());
+  lock_drop(sampler_lock());
+}
+
+static void request_serve(void *of) {
+  if (!snapshot_serve(&((struct request *)of)->origin)) look_serve();
+}
+
+static void request_after_hook(int unused) {
+  (void)unused;
+  struct request request;
+  scan_origin_fill(&request.origin, (uintptr_t)__builtin_frame_address(0));
+  request_serve(&request);
+}
+
+// The sender put into `value` which system call it saw the thread asleep in, and where that returns to.
+static void call_go_on(const siginfo_t *info, greg_t *registers) {
+  uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+  call_resume((long)(value >> REQUEST_PC_BITS), value & REQUEST_PC_MASK, registers);
+}
+
+static void on_request(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  struct thread *thread = thread_tls;
+  call_go_on(info, ((ucontext_t *)context)->uc_mcontext.gregs);
+  if (info->si_code != SI_QUEUE || sys_pid() != life_pid || !thread_recording()) return;
+  if (thread && (thread->in_hook || thread->moving)) {
+    ht_call_after_hook(thread, request_after_hook, 0);
+  } else if (!__atomic_exchange_n(&request_busy, true, __ATOMIC_ACQUIRE)) {
+    static struct request request;
+    origin_interrupted(&request.origin, context);
+    stack_switch_call(request_serve, &request, request_stack + CRASH_STACK_BYTES);
+    __atomic_store_n(&request_busy, false, __ATOMIC_RELEASE);
+  }
+}
+
+static void watch(uint64_t now_ns) {
+  checkpoint_watch(now_ns);
+  if (snapshot_watch(now_ns) && thread_tls) ht_call_after_hook(thread_tls, request_after_hook, 0);
+}
+
 // ---- start
+
+static void signals_own(void) {
+  static const int deadly[] = {SIGTERM, SIGINT, SIGHUP}, faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) hook_signal_own(deadly[i], on_deadly_signal, SA_RESTART);
+  crash_stack = sys_map(CRASH_STACK_BYTES);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) hook_signal_own(faults[i], on_crash, SA_ONSTACK);
+  request_stack = sys_map(CRASH_STACK_BYTES);
+  if (request_stack) hook_signal_own(REQUEST_SIGNAL, on_request, SA_RESTART | SA_ONSTACK);
+}
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);
 extern int __cxa_at_quick_exit(void (*)(void *), void *);
 
-void hook_life_init(const struct session *of) {
-  session = of;
-  life_pid = sys_pid();
+// They cannot be taken back, and do nothing while nothing is recorded.
+static void handlers_register(void) {
+  HT_KEPT static bool done;
+  if (done) return;
+  done = true;
   // Without a DSO handle: the handler is not run when this library's own destructors are, but last of all.
   __cxa_atexit(at_exit, NULL, NULL);
   __cxa_at_quick_exit(at_quick_exit_, NULL);
   if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(at_sanitizer_death);
   pthread_atfork(fork_prepare, fork_parent, fork_child);
-  hook_signal_init(on_deadly_signal);
+}
+
+void hook_life_init(const struct session *of) {
+  session = of;
+  life_pid = sys_pid();
+  handlers_register();
+  checkpoint_init(session);
+  snapshot_init(session);
+  sampler_on_look(watch);
+  signals_own();
+}
+
+static int detach_copy; // that writes the last report
+
+void hook_life_detach_begin(void) {
+  struct report_order order = {.reason = HT_REASON_DETACH, .scan = true, .before = snapshot_end};
+  scan_origin_fill(&order.origin, (uintptr_t)__builtin_frame_address(0));
+  checkpoint_set(false);
+  detach_copy = report_copy(&order, sys_now_ns() + DETACH_REPORT_NS);
+}
+
+int hook_life_detach_end(void) {
+  bool written = detach_copy > 0 && copy_wait(detach_copy, sys_now_ns() + DETACH_REPORT_NS) == COPY_WRITTEN;
+  checkpoint_drop();
+  hook_signal_release();
+  return written ? 0 : EIO;
 }

@@ -90,6 +90,51 @@ HT_EXPORT void *pvalloc(size_t size_bytes) { // counts what it is defined to all
   return allocated(real.pvalloc(size_bytes), (size_bytes + 4095) & ~4095ul, HOOK_FRAME());
 }
 
+// ---- glibc's own names, for programs that stand in front of malloc themselves. Where another allocator lies
+// underneath, its blocks are not those of malloc (or malloc counts them already) and pass by.
+
+static void *libc_allocated(void *block, size_t size_bytes, struct hook_frame frame) {
+  return real_malloc_is_libc() ? allocated(block, size_bytes, frame) : block;
+}
+
+HT_EXPORT void *__libc_malloc(size_t size_bytes) {
+  real_ready();
+  return libc_allocated(real.__libc_malloc(size_bytes), size_bytes, HOOK_FRAME());
+}
+
+HT_EXPORT void *__libc_calloc(size_t count, size_t item_bytes) {
+  real_ready();
+  return libc_allocated(real.__libc_calloc(count, item_bytes), count * item_bytes, HOOK_FRAME());
+}
+
+HT_EXPORT void __libc_free(void *block) {
+  real_ready();
+  if (real_malloc_is_libc())
+    free(block);
+  else
+    real.__libc_free(block);
+}
+
+HT_EXPORT void *__libc_realloc(void *old, size_t size_bytes) {
+  real_ready();
+  return real_malloc_is_libc() ? reallocated(old, size_bytes, HOOK_FRAME()) : real.__libc_realloc(old, size_bytes);
+}
+
+HT_EXPORT void *__libc_memalign(size_t alignment, size_t size_bytes) {
+  real_ready();
+  return libc_allocated(real.__libc_memalign(alignment, size_bytes), size_bytes, HOOK_FRAME());
+}
+
+HT_EXPORT void *__libc_valloc(size_t size_bytes) {
+  real_ready();
+  return libc_allocated(real.__libc_valloc(size_bytes), size_bytes, HOOK_FRAME());
+}
+
+HT_EXPORT void *__libc_pvalloc(size_t size_bytes) {
+  real_ready();
+  return libc_allocated(real.__libc_pvalloc(size_bytes), (size_bytes + 4095) & ~4095ul, HOOK_FRAME());
+}
+
 HT_EXPORT size_t malloc_usable_size(void *block) {
   real_ready();
   return real.malloc_usable_size(block);

@@ -3,12 +3,23 @@
 #include <sys/mman.h>
 
 #include "core.h"
+#include "modules.h"
 #include "ranges.h"
 #include "real.h"
 
-// The allocator's own mappings hold blocks that are counted one by one.
-static bool from_allocator(struct hook_frame frame) {
+// A module is noted under a lock, which a signal handler's call must not ask for.
+static bool from_second_allocator(struct thread *thread, uintptr_t caller) {
+  if (thread_busy(thread)) return false;
+  ht_hook_begin(thread);
+  uint32_t module = module_of(caller);
+  ht_hook_end(thread);
+  return module != UINT32_MAX && module_table[module].flags & HT_MODULE_ALLOCATOR;
+}
+
+// The allocators' own mappings hold blocks that are counted one by one.
+static bool from_allocator(struct thread *thread, struct hook_frame frame) {
   uintptr_t caller = *(uintptr_t *)frame.slot;
+  if (from_second_allocator(thread, caller)) return true;
   return caller >= real_allocator_start && caller < real_allocator_end && !real_malloc_is_libc();
 }
 
@@ -18,7 +29,7 @@ static void mapped(void *start, size_t size_bytes, int protection, int flags, st
   bool anonymous = (flags & MAP_ANONYMOUS) && (flags & MAP_TYPE) == MAP_PRIVATE;
   if (!anonymous)
     ht_unmap(thread, (uintptr_t)start, size_bytes);
-  else if (from_allocator(frame))
+  else if (from_allocator(thread, frame) || thread->in_driver)
     ht_map(thread, (uintptr_t)start, size_bytes, protection, RANGE_ALLOCATOR, frame);
   else if (thread->suspended)
     ht_map(thread, (uintptr_t)start, size_bytes, protection, RANGE_ARENA, frame);

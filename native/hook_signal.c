@@ -2,43 +2,54 @@
 
 #include <errno.h>
 
+#include "alt_stack.h"
 #include "real.h"
+#include "thread.h"
 
-static void (*own_handler)(int, siginfo_t *, void *);
+struct own_action {
+  void (*handler)(int, siginfo_t *, void *); // NULL: the signal is the program's alone
+  int flags;
+};
+static struct own_action own_actions[_NSIG];
 // What the program believes to be installed while our handler is; flags and mask as it set them.
 static struct sigaction believed[_NSIG];
 
-static bool is_deadly(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP; }
-
-static bool is_own(const struct sigaction *action) {
-  return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == own_handler;
+static bool is_own(int signal, const struct sigaction *action) {
+  return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == own_actions[signal].handler;
 }
 
 static void own_install(int signal) {
-  struct sigaction own = {.sa_sigaction = own_handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct sigaction own = {.sa_sigaction = own_actions[signal].handler,
+                          .sa_flags = SA_SIGINFO | own_actions[signal].flags};
   real.sigaction(signal, &own, NULL);
 }
 
-void hook_signal_init(void (*handler)(int, siginfo_t *, void *)) {
-  static const int deadly[] = {SIGTERM, SIGINT, SIGHUP};
-  own_handler = handler;
-  for (unsigned i = 0; i < sizeof deadly / sizeof *deadly; i++) {
+void hook_signal_own(int signal, void (*handler)(int, siginfo_t *, void *), int flags) {
+  struct sigaction now;
+  own_actions[signal] = (struct own_action){handler, flags};
+  if (real.sigaction(signal, NULL, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  believed[signal] = now;
+  own_install(signal);
+}
+
+void hook_signal_release(void) {
+  for (int signal = 1; signal < _NSIG; signal++) {
     struct sigaction now;
-    if (real.sigaction(deadly[i], NULL, &now) != 0 || now.sa_handler != SIG_DFL) continue;
-    believed[deadly[i]] = now;
-    own_install(deadly[i]);
+    bool own = own_actions[signal].handler && real.sigaction(signal, NULL, &now) == 0 && is_own(signal, &now);
+    own_actions[signal].handler = NULL;
+    if (own) real.sigaction(signal, &believed[signal], NULL);
   }
 }
 
 // sigaction as the program would have it without us.
 static int action_change(int signal, const struct sigaction *action, struct sigaction *old) {
   real_ready();
-  if (!own_handler || !is_deadly(signal)) return real.sigaction(signal, action, old);
+  if (signal <= 0 || signal >= _NSIG || !own_actions[signal].handler) return real.sigaction(signal, action, old);
   struct sigaction before, wanted;
   if (action) wanted = *action; // `old` may be the same memory
   int result = real.sigaction(signal, action, &before);
   if (result != 0) return result;
-  if (is_own(&before)) before = believed[signal];
+  if (is_own(signal, &before)) before = believed[signal];
   if (action && wanted.sa_handler == SIG_DFL) {
     believed[signal] = wanted;
     own_install(signal);
@@ -67,4 +78,11 @@ HT_EXPORT __sighandler_t bsd_signal(int number, __sighandler_t handler) {
 }
 HT_EXPORT __sighandler_t sysv_signal(int number, __sighandler_t handler) {
   return handler_change(number, handler, SA_RESETHAND | SA_NODEFER);
+}
+
+HT_EXPORT int sigaltstack(const stack_t *wanted, stack_t *old) {
+  struct thread *thread = thread_tls;
+  long error = alt_stack_change(thread ? (char *)thread - ALT_STACK_BYTES : NULL, wanted, old);
+  if (error) errno = (int)-error;
+  return error ? -1 : 0;
 }

@@ -80,6 +80,11 @@ struct lock *hook_thread_lock(void) {
 
 void hook_thread_init(void) { exit_key_made = pthread_key_create(&exit_key, thread_ends) == 0; }
 
+void hook_thread_stop(void) {
+  if (exit_key_made) pthread_key_delete(exit_key);
+  exit_key_made = false;
+}
+
 // pthread_getattr_np allocates: its blocks are heaptide's doing and not recorded (thread_tls is not set yet).
 static void register_self(void) {
   pthread_attr_t attributes;

@@ -1,7 +1,12 @@
 // Start: the library's constructor, which runs before every other one (-z initfirst).
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "init.h"
 
 #include "core.h"
+#include "heap_sample.h"
 #include "hook_exec.h"
 #include "hook_life.h"
 #include "hook_thread.h"
@@ -17,6 +22,12 @@
 #include "stack_table.h"
 #include "sys.h"
 
+#define NOTE_OWN_MALLOC                                                                                                \
+  "the program brings its own malloc: its mappings are seen, of its blocks those that it takes from the C library"
+#define NOTE_SAMPLED                                                                                                   \
+  "sampled: heap figures are estimates; blocks that were not recorded count as holding what they point to, so leaks "  \
+  "may be missing"
+
 static struct session session;
 
 // `environ` is not set up yet when this library's constructor runs first.
@@ -27,9 +38,13 @@ static const char *variable(char **environment, const char *name) {
   return NULL;
 }
 
+// `only` means a program by its file's name or by the name it was started by (/bin/sh is a link to dash; of a script
+// the kernel gives the script's name).
 static bool session_wants(const char *program) {
   bool is_main = session.main_pid == (uint64_t)sys_pid();
-  return (session.children || is_main) && session_only_matches(&session, program);
+  const char *started_as = (const char *)getauxval(AT_EXECFN);
+  return (session.children || is_main) &&
+         (session_only_matches(&session, program) || (started_as && session_only_matches(&session, started_as)));
 }
 
 // glibc's chunk header is only read where it says what malloc_usable_size says.
@@ -56,23 +71,54 @@ static void program_path(char *buffer, size_t capacity) {
   buffer[length > 0 ? length : 0] = 0;
 }
 
+// What both ways in have in common. False: not to be recorded, or no memory.
+static bool recorder_start(int argc, char **argv, char **environment) {
+  if (!tables_init()) return false;
+  count_init();
+  stack_memo_init((uint32_t)session.depth);
+  if (!sampler_init(session.every_ms)) return false;
+  process_info_init(argc, argv, environment);
+  report_init(&session);
+  heap_sample_init(session.sample);
+  ht_detours_look();
+  hook_thread_init();
+  hook_life_init(&session);
+  module_refresh();
+  return true;
+}
+
+// `environ` is set: the process has long begun, and the library is there to be attached.
+static bool is_late(void) { return environ != NULL; }
+
+static bool preloaded;
+bool init_is_preloaded(void) { return preloaded; }
+
 __attribute__((constructor)) static void init(int argc, char **argv, char **environment) {
   real_ready();
-  const char *value = variable(environment, SESSION_VARIABLE);
+  preloaded = !is_late();
+  const char *value = preloaded ? variable(environment, SESSION_VARIABLE) : NULL;
   if (!value || !session_parse(value, &session)) return;
   hook_exec_init(&session);
   static char program[4096];
   program_path(program, sizeof program);
-  if (!session_wants(program[0] ? program : argv[0]) || !tables_init()) return;
-  count_init();
-  stack_memo_init((uint32_t)session.depth);
-  if (!sampler_init(session.every_ms)) return;
-  process_info_init(argc, argv, environment);
-  report_init(&session);
-  hook_thread_init();
-  hook_life_init(&session);
-  module_refresh();
-  if (real_malloc_passes_by())
-    report_note_add("the program brings its own malloc: blocks from it are not seen, only mappings are");
+  if (!session_wants(program[0] ? program : argv[0]) || !recorder_start(argc, argv, environment)) return;
+  if (real_malloc_passes_by()) report_note_add(NOTE_OWN_MALLOC);
+  if (heap_sample_on) report_note_add(NOTE_SAMPLED);
+  ht_session_set(&session);
   thread_recording_set(true);
+}
+
+bool init_attached(const char *session_text) {
+  if (!session_parse(session_text, &session)) return false;
+  real_resolve_attached();
+  hook_exec_init(&session);
+  live_partial = true;
+  if (!recorder_start(0, NULL, environ)) return false;
+  thread_many_begin(); // whether there are others is not known
+  ht_session_set(&session);
+  ht_attach_hooks_run();
+  report_flags_add(HT_PROCESS_ATTACHED);
+  report_note_add("attached: memory from before counts as holding what it points to, so leaks may be missing");
+  if (real_malloc_is_executable()) report_note_add(NOTE_OWN_MALLOC);
+  return true;
 }

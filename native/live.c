@@ -7,11 +7,11 @@ uint32_t *live_leaves[LIVE_LEAVES]; // 32 MiB of address space, touched only whe
 uint32_t live_leaf_order[LIVE_LEAVES_LISTED];
 uint32_t live_leaf_count;
 size_t (*live_usable_call)(void *block);
-bool live_usable_glibc;
+bool live_usable_glibc, live_wide, live_partial;
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc) {
   live_usable_call = usable_size;
-  live_usable_glibc = is_glibc;
+  live_usable_glibc = live_wide = is_glibc;
   return true;
 }
 
@@ -26,6 +26,19 @@ uint32_t *live_leaf_make(uintptr_t address) {
   }
   sys_unmap(leaf, LIVE_LEAF_ENTRIES * sizeof *leaf);
   return expected;
+}
+
+uint32_t live_put_narrow(uintptr_t start, size_t size_bytes, site_id site) {
+  return live_put_as(start, size_bytes, site, false);
+}
+
+bool live_take_narrow(uintptr_t start, struct block *taken) { return live_take_as(start, taken, false); }
+
+void live_put_foreign(uintptr_t start, size_t size_bytes, site_id site) {
+  uint32_t *entry = live_entry_make(start, live_wide);
+  if (unlikely(!entry)) return;
+  live_side_put(start, size_bytes);
+  live_entry_set(entry, start, site, live_slack_side(live_wide), live_wide);
 }
 
 // ---- the side table: start -> size, open addressing with backward shift, under one lock

@@ -1,20 +1,20 @@
-// The live map: a shadow of the address space, 4 bytes for each 16-byte granule, at a block's first granule.
+// The live map: a shadow of the address space, 4 bytes for each granule, at a block's first granule.
 //
-//   entry  31............6 5....0
-//          site id         slack      requested bytes = malloc_usable_size - slack
+//   entry  31............6   5    4....0
+//          site id         half   slack      requested bytes = malloc_usable_size - slack
 //
-// Slack 63 means: the size stands in the side table (large slack: big blocks, aligned ones). A zero entry is "no
-// block known". Taking an entry is one atomic exchange, so a signal handler may free at any time.
+// glibc's chunks are 32 bytes or more (malloc.c, MINSIZE), so that no two blocks start in one granule of 32 bytes;
+// half: the block starts in its upper half. With other allocators a granule is 16 bytes, and slack has bit 5 too. The
+// largest slack means: the size stands in the side table (big blocks, aligned ones). A zero entry is "no block known".
 //
-//   live_leaves[address / 32 MiB] -> leaf: 2^21 entries, mapped when the first block of its 32 MiB is recorded
+//   live_leaves[address / 32 MiB] -> leaf: up to 2^21 entries, mapped when the first block of its 32 MiB is recorded
 #ifndef HT_LIVE_H
 #define HT_LIVE_H
 
 #include "site.h"
 #include "words.h"
 
-#define LIVE_SLACK_BITS 6
-#define LIVE_SLACK_SIDE 63u
+#define LIVE_SLACK_BITS 6  // slack and half
 #define LIVE_LEAF_SHIFT 25 // 32 MiB of addresses a leaf
 #define LIVE_LEAF_ENTRIES (1u << (LIVE_LEAF_SHIFT - 4))
 #define LIVE_LEAVES (1u << (47 - LIVE_LEAF_SHIFT))
@@ -27,8 +27,11 @@ extern uint32_t live_leaf_order[LIVE_LEAVES_LISTED];
 extern uint32_t live_leaf_count;
 // Bytes a block can be written to: the allocator's own malloc_usable_size.
 extern size_t (*live_usable_call)(void *block);
+// After attach: the allocator's memory holds blocks from before, which the map does not know.
+extern bool live_partial;
 // True when blocks are glibc's and its chunk header was seen to be as live_usable_size reads it.
 extern HT_HIDDEN bool live_usable_glibc;
+extern HT_HIDDEN bool live_wide; // granules are of 32 bytes
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc);
 uint32_t *live_leaf_make(uintptr_t address);
@@ -39,58 +42,103 @@ size_t live_side_read(uintptr_t start); // the caller holds the lock, or the wor
 
 // glibc's malloc.c, "chunks": the word before a block is the chunk's size with three flag bits; 2: mapped on its
 // own, and then the header is two words. Proved at start-up against malloc_usable_size.
-HT_INLINE size_t live_usable_size(uintptr_t start) {
-  if (unlikely(!live_usable_glibc)) return live_usable_call((void *)start);
+HT_INLINE size_t live_chunk_bytes(uintptr_t start) {
   size_t header = ((const size_t *)start)[-1];
-  return (header & ~7ul) - (header & 2 ? 16 : 8);
+  return (header & ~7ul) - 8 - ((header & 2) << 2);
 }
 
-HT_INLINE uint32_t *live_entry(uintptr_t start) {
+HT_INLINE size_t live_usable_size(uintptr_t start) {
+  return likely(live_usable_glibc) ? live_chunk_bytes(start) : live_usable_call((void *)start);
+}
+
+// `wide` is live_wide. The hooks' own functions ask for it once, so that the rest of their way knows its shifts.
+
+// Its number in the leaf.
+HT_INLINE uint32_t live_granule_of(uintptr_t address, bool wide) {
+  return (uint32_t)(address & ((1ul << LIVE_LEAF_SHIFT) - 1)) >> (4 + wide);
+}
+
+HT_INLINE uint32_t live_granule(uintptr_t address) { return live_granule_of(address, live_wide); }
+
+HT_INLINE uint32_t live_half(uintptr_t start, bool wide) { return (uint32_t)(start & (uintptr_t)wide << 4) << 1; }
+
+// The slack that stands for the side table.
+HT_INLINE uint32_t live_slack_side(bool wide) { return 63u >> wide; }
+
+HT_INLINE uint32_t *live_entry(uintptr_t start, bool wide) {
   uint32_t *leaf = __atomic_load_n(&live_leaves[(start >> LIVE_LEAF_SHIFT) & (LIVE_LEAVES - 1)], __ATOMIC_RELAXED);
-  return leaf ? &leaf[(start >> 4) & (LIVE_LEAF_ENTRIES - 1)] : NULL;
+  return leaf ? &leaf[live_granule_of(start, wide)] : NULL;
+}
+
+// False: `entry`, of the granule of `start`, is empty or of a block that starts in the other half.
+HT_INLINE bool live_entry_is(uint32_t entry, uintptr_t start, bool wide) {
+  return entry && (entry & (uint32_t)wide << 5) == live_half(start, wide);
 }
 
 // The size of the block at `start` whose entry is `entry`.
-HT_INLINE size_t live_entry_size(uintptr_t start, uint32_t entry, size_t (*side)(uintptr_t)) {
-  uint32_t slack = entry & LIVE_SLACK_SIDE;
-  return unlikely(slack == LIVE_SLACK_SIDE) ? side(start) : live_usable_size(start) - slack;
+HT_INLINE size_t live_entry_size(uintptr_t start, uint32_t entry, bool wide, size_t (*side)(uintptr_t)) {
+  uint32_t slack = entry & live_slack_side(wide);
+  return unlikely(slack == live_slack_side(wide)) ? side(start) : live_usable_size(start) - slack;
 }
+
+HT_INLINE uint32_t *live_entry_make(uintptr_t start, bool wide) {
+  uint32_t *entry = live_entry(start, wide);
+  if (likely(entry)) return entry;
+  uint32_t *leaf = live_leaf_make(start);
+  return leaf ? &leaf[live_granule_of(start, wide)] : NULL; // out of memory for the map: the block is not followed
+}
+
+HT_INLINE void live_entry_set(uint32_t *entry, uintptr_t start, site_id site, uint32_t slack, bool wide) {
+  __atomic_store_n(entry, site.value << LIVE_SLACK_BITS | live_half(start, wide) | slack, __ATOMIC_RELEASE);
+}
+
+HT_INLINE uint32_t live_put_as(uintptr_t start, size_t size_bytes, site_id site, bool wide) {
+  uint32_t *entry = live_entry_make(start, wide);
+  if (unlikely(!entry)) return 0;
+  size_t slack = live_usable_size(start) - size_bytes;
+  if (unlikely(slack >= live_slack_side(wide))) {
+    live_side_put(start, size_bytes);
+    slack = live_slack_side(wide);
+  }
+  uint32_t before = *entry;
+  live_entry_set(entry, start, site, (uint32_t)slack, wide);
+  return before;
+}
+uint32_t live_put_narrow(uintptr_t start, size_t size_bytes, site_id site);
 
 // Remembers a block. Returns the entry that still stood there (a free that was never seen), 0 for none; its size is
 // not known any more.
 HT_INLINE uint32_t live_put(uintptr_t start, size_t size_bytes, site_id site) {
-  uint32_t *entry = live_entry(start);
-  if (unlikely(!entry)) {
-    uint32_t *leaf = live_leaf_make(start);
-    if (!leaf) return 0; // out of memory for the map: the block is not followed
-    entry = &leaf[(start >> 4) & (LIVE_LEAF_ENTRIES - 1)];
-  }
-  size_t slack = live_usable_size(start) - size_bytes;
-  if (unlikely(slack >= LIVE_SLACK_SIDE)) {
-    live_side_put(start, size_bytes);
-    slack = LIVE_SLACK_SIDE;
-  }
-  uint32_t before = *entry;
-  __atomic_store_n(entry, site.value << LIVE_SLACK_BITS | (uint32_t)slack, __ATOMIC_RELEASE);
-  return before;
+  return likely(live_wide) ? live_put_as(start, size_bytes, site, true) : live_put_narrow(start, size_bytes, site);
 }
+
+// The same for a block that is not the program's malloc's: its size stands in the side table, and nothing is read
+// around it. No block at `start` is known (live_take), or it becomes this one. Blocks are 32 bytes apart, at multiples
+// of 16.
+void live_put_foreign(uintptr_t start, size_t size_bytes, site_id site);
+
+HT_INLINE bool live_take_as(uintptr_t start, struct block *taken, bool wide) {
+  uint32_t *entry = live_entry(start, wide);
+  if (!entry || !live_entry_is(*entry, start, wide)) return false;
+  uint32_t value = *entry; // two threads freeing one block is the program's own error: no need for an exchange
+  *taken = (struct block){start, live_entry_size(start, value, wide, live_side_take), {value >> LIVE_SLACK_BITS}};
+  __atomic_store_n(entry, 0, __ATOMIC_RELEASE);
+  return true;
+}
+bool live_take_narrow(uintptr_t start, struct block *taken);
 
 // Removes the block that starts at `start`; false: not known.
 HT_INLINE bool live_take(uintptr_t start, struct block *taken) {
-  uint32_t *entry = live_entry(start);
-  if (!entry || !*entry) return false;
-  uint32_t value = *entry; // two threads freeing one block is the program's own error: no need for an exchange
-  *taken = (struct block){start, live_entry_size(start, value, live_side_take), {value >> LIVE_SLACK_BITS}};
-  __atomic_store_n(entry, 0, __ATOMIC_RELEASE);
-  return true;
+  return likely(live_wide) ? live_take_as(start, taken, true) : live_take_narrow(start, taken);
 }
 
 // The block as it is, not removed.
 HT_INLINE bool live_peek(uintptr_t start, struct block *block) {
-  uint32_t *entry = live_entry(start);
+  uint32_t *entry = live_entry(start, live_wide);
   uint32_t value = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
-  if (!value) return false;
-  *block = (struct block){start, live_entry_size(start, value, live_side_peek), {value >> LIVE_SLACK_BITS}};
+  if (!live_entry_is(value, start, live_wide)) return false;
+  size_t size_bytes = live_entry_size(start, value, live_wide, live_side_peek);
+  *block = (struct block){start, size_bytes, {value >> LIVE_SLACK_BITS}};
   return true;
 }
 
@@ -103,6 +151,8 @@ void live_scan_end(void);
 bool live_find(uintptr_t address, struct block *block);
 // The block that starts at `start`, which is known to be one.
 void live_block(uintptr_t start, struct block *block);
+// No block has a byte in the page of `address`, nor is an empty block there.
+bool live_page_is_empty(uintptr_t address);
 // Asks for the memory that live_block and a reader of the block will look at.
 void live_prefetch(uintptr_t start);
 // Asks for the memory that live_point(address) will look at first.
@@ -110,6 +160,8 @@ void live_prefetch_marks(uintptr_t address);
 // Calls `visit` for each block, or each that is not marked as reached, by address, until it returns false.
 void live_each(bool (*visit)(const struct block *block, void *context), void *context);
 void live_each_unreached(bool (*visit)(const struct block *block, void *context), void *context);
+// Each block, without live_scan_begin: for who looks once and needs no marks. World parked.
+void live_walk(bool (*visit)(const struct block *block, void *context), void *context);
 // No block starts outside [*low, *high).
 void live_bounds(uintptr_t *low, uintptr_t *high);
 

@@ -13,6 +13,8 @@ enum lock_rank {
   LOCK_RANK_REPORT,  // one report at a time
   LOCK_RANK_STARTS,  // arguments of threads being born
   LOCK_RANK_SAMPLE,  // the timeline
+  LOCK_RANK_MARKS,   // the program's marks
+  LOCK_RANK_FRONT,   // tables of the GPU front end
   LOCK_RANK_RANGES,  // the map of mmap blocks
   LOCK_RANK_THREADS, // the list of threads
   LOCK_RANK_PEAK,    // the peaks

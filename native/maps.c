@@ -1,5 +1,7 @@
 #include "maps.h"
 
+#include <string.h>
+
 #include "sys.h"
 
 #define TEXT_BYTES_FIRST (256u << 10) // about 3,000 mappings; doubled until the whole text fits
@@ -32,6 +34,12 @@ static uintptr_t hex_read(char **at) {
   }
 }
 
+static uint64_t decimal_read(char **at) {
+  uint64_t value = 0;
+  for (; **at >= '0' && **at <= '9'; (*at)++) value = value * 10 + (uint64_t)(**at - '0');
+  return value;
+}
+
 static void field_skip(char **at) {
   while (**at && **at != ' ' && **at != '\n') (*at)++;
   while (**at == ' ') (*at)++;
@@ -51,7 +59,11 @@ static char *line_parse(char *at, struct mapping *mapping) {
                       : *at == 's' ? MAPS_SHARED
                                    : 0;
   while (*at == ' ') at++;
-  for (int field = 0; field < 3; field++) field_skip(&at); // offset, device, inode
+  mapping->offset = hex_read(&at);
+  while (*at == ' ') at++;
+  field_skip(&at); // device
+  mapping->inode = decimal_read(&at);
+  field_skip(&at);
   mapping->path = at;
   while (*at && *at != '\n') at++;
   if (*at) *at++ = 0;
@@ -74,6 +86,11 @@ void maps_drop(struct maps *maps) {
   if (maps->table) sys_unmap(maps->table, maps->table_bytes);
   if (maps->text) sys_unmap(maps->text, maps->text_bytes);
   *maps = (struct maps){0};
+}
+
+bool maps_path_is_loader(const char *path) {
+  const char *name = strrchr(path, '/');
+  return name && (strncmp(name, "/ld-linux", 9) == 0 || strncmp(name, "/ld-2", 5) == 0);
 }
 
 const struct mapping *maps_find(const struct maps *maps, uintptr_t address) {

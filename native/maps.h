@@ -11,8 +11,9 @@
 
 struct mapping {
   uintptr_t start, end;
-  const char *path; // NUL-terminated, "" for anonymous memory; "[heap]" and the like as the kernel names them
-  uint32_t flags;   // MAPS_*
+  const char *path;       // NUL-terminated, "" for anonymous memory; "[heap]" and the like as the kernel names them
+  uint32_t flags;         // MAPS_*
+  uint64_t offset, inode; // in and of the file; 0: no file, or not known
 };
 
 struct maps {
@@ -25,6 +26,9 @@ struct maps {
 // False: /proc is not there, or no memory. Takes LOCK_RANK_SYS. `maps` is dropped with maps_drop in either case.
 bool maps_read(struct maps *maps);
 void maps_drop(struct maps *maps);
+
+// Whether the file is the dynamic loader.
+bool maps_path_is_loader(const char *path);
 
 // The mapping that holds `address`; NULL: none.
 const struct mapping *maps_find(const struct maps *maps, uintptr_t address);

@@ -83,10 +83,12 @@ static void thread_mappings_count(struct thread *thread, void *count) {
 static void stack_add(struct thread *thread, void *context) {
   uintptr_t low = thread->memo.stack_low, high = thread->memo.stack_high;
   if (thread->state != THREAD_ALIVE || low >= high) return;
-  if (thread->is_main) return mapping_insert(context, (struct mapping){low, high, "[stack]", MAPS_READ | MAPS_WRITE});
+  if (thread->is_main)
+    return mapping_insert(
+        context, (struct mapping){.start = low, .end = high, .path = "[stack]", .flags = MAPS_READ | MAPS_WRITE});
   if (!sys_readable(low) || !sys_readable(high - 8)) return; // has gone
-  mapping_insert(context, (struct mapping){low, high, "", MAPS_READ | MAPS_WRITE});
-  mapping_insert(context, (struct mapping){low - PAGE_BYTES, low, "", 0});
+  mapping_insert(context, (struct mapping){.start = low, .end = high, .path = "", .flags = MAPS_READ | MAPS_WRITE});
+  mapping_insert(context, (struct mapping){.start = low - PAGE_BYTES, .end = low, .path = ""});
 }
 
 static uintptr_t own_pointer(void) {
@@ -113,7 +115,7 @@ static void main_tls_add(struct map_work *work) {
     const struct mapping *other = &work->maps->table[i];
     if (other->end > start && other->end <= pointer) start = other->end;
   }
-  mapping_insert(work, (struct mapping){start, end, "", MAPS_READ | MAPS_WRITE});
+  mapping_insert(work, (struct mapping){.start = start, .end = end, .path = "", .flags = MAPS_READ | MAPS_WRITE});
 }
 
 static uint32_t mappings_count(void) {

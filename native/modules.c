@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lock.h"
+#include "real.h"
 #include "sys.h"
 
 #define MODULES_MAX 16384u // more are not noted: their frames show as bare addresses
@@ -35,7 +36,7 @@ bool module_init(void) {
   for (int i = 0; i < 2; i++) sorted_tables[i] = sys_map(sizeof *sorted_tables[0]);
   if (!module_table || !sorted_tables[0] || !sorted_tables[1]) return false;
   sorted = sorted_tables[0];
-  find_object = (int (*)(void *, struct found_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
+  find_object = (int (*)(void *, struct found_object *))real_dlsym(RTLD_DEFAULT, "_dl_find_object");
   return true;
 }
 
@@ -109,6 +110,7 @@ static uint32_t path_flags(const char *path) {
   name = name ? name + 1 : path;
   if (strncmp(name, "libheaptide", 11) == 0) return HT_MODULE_OWN;
   if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2", 6) == 0) return HT_MODULE_LIBC;
+  if (strcmp(name, "libAsyncRTRuntimeGlobals.so") == 0) return HT_MODULE_ALLOCATOR; // Mojo's (hook_mojo.c)
   return 0;
 }
 

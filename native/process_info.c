@@ -78,7 +78,18 @@ static void exe_read(void) {
 
 // ---- rank
 
-static const char *const rank_variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+// Who sets a process's number among all of its job; the launcher closest to the program first.
+static const struct rank_variable {
+  const char *name;
+  const char *beside; // has to be there too: the name alone is too common a word
+} rank_variables[] = {
+    {"RANK", "WORLD_SIZE"},         // torchrun: PyTorch's docs, elastic/run, "Environment Variables"
+    {"OMPI_COMM_WORLD_RANK", NULL}, // Open MPI: mpirun(1), "Environmental variables"
+    {"MV2_COMM_WORLD_RANK", NULL},  // MVAPICH2: its user guide
+    {"PMIX_RANK", NULL},            // launchers that speak PMIx: its standard, "PMIX_RANK"
+    {"PMI_RANK", NULL},             // MPICH's Hydra and Intel MPI: the PMI they speak
+    {"SLURM_PROCID", NULL},         // srun(1), "OUTPUT ENVIRONMENT VARIABLES"
+};
 
 static const char *environment_value(char **environment, const char *name) {
   size_t length = strlen(name);
@@ -89,21 +100,14 @@ static const char *environment_value(char **environment, const char *name) {
 
 static void rank_read(char **environment) {
   for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
-    const char *value = environment_value(environment, rank_variables[i]);
+    const struct rank_variable *variable = &rank_variables[i];
+    const char *value = environment_value(environment, variable->name);
     uint64_t rank;
+    if (variable->beside && !environment_value(environment, variable->beside)) continue;
     if (!value || !text_decimal(value, strlen(value), &rank) || rank >= UINT32_MAX) continue;
     info.rank = (uint32_t)rank;
     return;
   }
-}
-
-void process_info_init(int argc, char **argv, char **environment) {
-  if (argv)
-    argv_copy(argc, argv);
-  else
-    argv_read();
-  exe_read();
-  rank_read(environment);
 }
 
 // ---- resident memory
@@ -115,8 +119,52 @@ static uint64_t decimal_at(const char *text) {
   return value;
 }
 
+static struct process_memory original; // in a copy; 0: ask the kernel
+
+// The kernel's figures of resident memory leave out pages of the hugetlb pools, which have a line of their own.
+static uint64_t status_bytes(const char *status, const char *line) {
+  const char *found = strstr(status, line);
+  return found ? decimal_at(found + strlen(line)) * 1024 : 0;
+}
+
+uint64_t process_resident_in(const char *status) {
+  return status_bytes(status, "\nVmRSS:") + status_bytes(status, "\nHugetlbPages:");
+}
+
+#define STATUS_BYTES 4096 // the lines of memory are within the first two kilobytes
+
+static bool has_huge_pages; // the machine has some; else the shorter file does
+static struct {
+  int pid;
+  uint64_t bytes;
+} highest_seen; // a forked child begins anew
+
+static void huge_pages_look(void) {
+  char text[4096];
+  size_t bytes;
+  has_huge_pages = sys_read_all("/proc/meminfo", text, sizeof text, &bytes) && status_bytes(text, "\nHugetlb:") > 0;
+}
+
+static uint64_t rss_with_huge_pages(void) {
+  static char text[STATUS_BYTES + 1]; // not on the stack of a hook; the last byte stays 0, whoever else reads too
+  size_t bytes;
+  if (!sys_read_all("/proc/self/status", text, STATUS_BYTES, &bytes)) return 0;
+  uint64_t now_bytes = process_resident_in(text);
+  if (highest_seen.pid != sys_pid()) highest_seen.bytes = 0;
+  highest_seen.pid = sys_pid();
+  if (now_bytes > highest_seen.bytes) highest_seen.bytes = now_bytes;
+  return now_bytes;
+}
+
+struct process_memory process_memory_now(void) {
+  return (struct process_memory){process_rss_bytes(), process_peak_rss_bytes()};
+}
+void process_memory_set(const struct process_memory *memory) { original = *memory; }
+
 // /proc/self/statm: size resident shared ..., in pages.
 uint64_t process_rss_bytes(void) {
+  if (original.rss_bytes) return original.rss_bytes;
+  if (has_huge_pages) return rss_with_huge_pages();
   char text[128];
   size_t bytes;
   if (!sys_read_all("/proc/self/statm", text, sizeof text, &bytes)) return 0;
@@ -124,14 +172,28 @@ uint64_t process_rss_bytes(void) {
   return resident ? decimal_at(resident) * PAGE_BYTES : 0;
 }
 
-// VmHWM belongs to this image; ru_maxrss also knows those before an exec.
+// VmHWM belongs to this image; ru_maxrss also knows those before an exec. Huge pages are those at the last look.
 uint64_t process_peak_rss_bytes(void) {
-  char text[2048]; // VmHWM is within the first kilobyte
+  if (original.peak_rss_bytes) return original.peak_rss_bytes;
+  char text[STATUS_BYTES];
   size_t bytes;
-  const char *high = sys_read_all("/proc/self/status", text, sizeof text, &bytes) ? strstr(text, "\nVmHWM:") : NULL;
-  if (high) return decimal_at(high + sizeof "\nVmHWM:" - 1) * 1024;
+  uint64_t high = sys_read_all("/proc/self/status", text, sizeof text, &bytes) ? status_bytes(text, "\nVmHWM:") : 0;
+  if (high) high += status_bytes(text, "\nHugetlbPages:");
+  if (high) return highest_seen.pid == sys_pid() && highest_seen.bytes > high ? highest_seen.bytes : high;
   struct rusage usage;
   return sys_call3(SYS_getrusage, RUSAGE_SELF, (long)&usage, 0) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+// ---- all of it
+
+void process_info_init(int argc, char **argv, char **environment) {
+  if (argv)
+    argv_copy(argc, argv);
+  else
+    argv_read();
+  exe_read();
+  rank_read(environment);
+  huge_pages_look();
 }
 
 // ---- heaptide's own memory

@@ -16,7 +16,7 @@ struct range {
 #define RANGE_RESERVED 1u  // lies in a PROT_NONE reservation; with a site: a committed part
 #define RANGE_INHERITED 2u // the parent's (fork): a root
 #define RANGE_LAZY 4u      // given back by madvise at some time: only resident pages count at report time
-#define RANGE_ALLOCATOR 8u // made by the program's allocator for itself: neither block nor root
+#define RANGE_ALLOCATOR 8u // made by the program's allocator or a GPU's driver for itself: neither block nor root
 #define RANGE_ARENA 16u    // Python's small-object arenas: counted through the objects in them
 
 HT_INLINE size_t range_bytes(const struct range *range) { return range->end - range->start - range->slack_bytes; }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "words.h"
@@ -26,6 +27,13 @@
   X(void *, memalign, (size_t, size_t))                                                                                \
   X(void *, valloc, (size_t))                                                                                          \
   X(void *, pvalloc, (size_t))                                                                                         \
+  X(void *, __libc_malloc, (size_t))                                                                                   \
+  X(void, __libc_free, (void *))                                                                                       \
+  X(void *, __libc_calloc, (size_t, size_t))                                                                           \
+  X(void *, __libc_realloc, (void *, size_t))                                                                          \
+  X(void *, __libc_memalign, (size_t, size_t))                                                                         \
+  X(void *, __libc_valloc, (size_t))                                                                                   \
+  X(void *, __libc_pvalloc, (size_t))                                                                                  \
   X(size_t, malloc_usable_size, (void *))                                                                              \
   X(void *, mmap, (void *, size_t, int, int, int, long))                                                               \
   X(int, munmap, (void *, size_t))                                                                                     \
@@ -46,6 +54,8 @@
   X(void *, dlopen, (const char *, int))                                                                               \
   X(int, dlclose, (void *))                                                                                            \
   X(int, sigaction, (int, const struct sigaction *, struct sigaction *))                                               \
+  X(int, setrlimit, (__rlimit_resource_t, const struct rlimit *))                                                      \
+  X(int, prlimit, (pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))                                \
   X(void, _exit, (int))                                                                                                \
   X(int, __libc_start_main,                                                                                            \
     (int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *))            \
@@ -58,17 +68,35 @@ struct real_functions {
 };
 extern HT_HIDDEN struct real_functions real;
 extern void *(*real_dlopen)(const char *, int); // for the jump in hook_dl.c
+// The C library's dlsym and dlvsym: heaptide exports its own (gpu/hook_dlsym.c). RTLD_NEXT and RTLD_DEFAULT go by the
+// caller, so the hooks jump here with the caller's return address in place.
+extern void *(*real_dlsym)(void *, const char *);
+extern void *(*real_dlvsym)(void *, const char *, const char *);
 
 // Defined in hook_life.c; no header has it.
 int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
                       void (*rtld_fini)(void), void *stack_end);
 
+// The malloc family under the names that glibc exports for who stands in front of it; no header has them.
+void *__libc_malloc(size_t size_bytes);
+void __libc_free(void *block);
+void *__libc_calloc(size_t count, size_t item_bytes);
+void *__libc_realloc(void *old, size_t size_bytes);
+void *__libc_memalign(size_t alignment, size_t size_bytes);
+void *__libc_valloc(size_t size_bytes);
+void *__libc_pvalloc(size_t size_bytes);
+
 // Resolves them all, once. Safe from the first call on: the allocator's come first, so that whatever dlsym itself
 // allocates is served.
 void real_resolve(void);
 
+// Once more, for a library that was loaded late: what the program's calls lead to now.
+void real_resolve_attached(void);
+
 // Another malloc than heaptide's wins in this process (the executable brings its own): no heap block is seen.
 bool real_malloc_passes_by(void);
+// True when it is the executable itself that brings malloc.
+bool real_malloc_is_executable(void);
 // True when the program's allocator is the C library's own.
 bool real_malloc_is_libc(void);
 // [start, end) of the module that the program's malloc comes from.

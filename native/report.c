@@ -1,9 +1,11 @@
 #include "report.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
+#include "copy.h"
 #include "core.h"
 #include "count.h"
 #include "lock.h"
@@ -11,10 +13,13 @@
 #include "process_info.h"
 #include "report_holders.h"
 #include "report_jit.h"
+#include "report_marks.h"
 #include "report_notes.h"
+#include "report_pinned.h"
 #include "report_tables.h"
 #include "report_threads.h"
 #include "report_timeline.h"
+#include "report_types.h"
 #include "sampler.h"
 #include "site.h"
 #include "stack_check.h"
@@ -24,13 +29,14 @@
 #include "thread.h"
 #include "writer.h"
 
-#define SECTION_COUNT 14 // of enum ht_section_id, all of them
+#define SECTION_COUNT 20 // of enum ht_section_id, those that every report has
 
 static const struct session *session;                        // set at start-up
 static struct lock one_report = LOCK_INIT(LOCK_RANK_REPORT); // guards everything below
 static int writing_tid;                                      // who has the lock; atomic
 static uint32_t process_flags;                               // atomic
 static uint64_t python_arena_free_bytes;
+static const struct report_sections *front_sections; // set once, NULL: none
 
 // Everything about one report while it is put together.
 struct report {
@@ -41,11 +47,13 @@ struct report {
   struct report_threads threads;
   struct report_notes notes;
   struct ht_file_process process;
+  uint32_t front_section_count;
 };
 
 void report_init(const struct session *given) { session = given; }
 void report_flags_add(uint32_t flags) { __atomic_or_fetch(&process_flags, flags, __ATOMIC_RELAXED); }
 void report_note_add(const char *sentence) { notes_keep(sentence); }
+void report_sections_set(const struct report_sections *sections) { front_sections = sections; }
 void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = free_bytes; }
 
 // The lock is the parent's: another thread of its may have held it.
@@ -53,6 +61,7 @@ void report_fork_child(void) {
   one_report.state = 0;
   writing_tid = 0;
   python_arena_free_bytes = 0;
+  pinned_fork_child();
 }
 
 // ---- signals
@@ -103,6 +112,7 @@ static uint32_t flags_now(const struct report *report, int pid) {
   if (session->main_pid == (uint64_t)pid) flags |= HT_PROCESS_MAIN;
   if (session->sample) flags |= HT_PROCESS_ESTIMATED;
   if (report->order->scan && report->scan.complete) flags |= HT_PROCESS_SCANNED;
+  if (report->order->periodic) flags |= HT_PROCESS_PERIODIC;
   return flags;
 }
 
@@ -127,17 +137,19 @@ static uint64_t peak_of_sites(const struct report *report) {
   return bytes;
 }
 
+static bool is_checkpoint(const struct report *report) { return report->order->reason == HT_REASON_KILLED; }
+
 static void figures_fill(struct report *report) {
   struct ht_file_process *process = &report->process;
   for (int kind = 0; kind < HT_KIND_COUNT; kind++) kind_fill(&process->kinds[kind], (enum ht_kind)kind);
   lazy_subtract(report);
   for (int kind = 0; kind < HT_KIND_COUNT; kind++) process->live_bytes += process->kinds[kind].live_bytes;
   process->duration_ns = sampler_elapsed_ns();
-  process->peak_bytes = count_many_threads ? peak_of_sites(report) : (uint64_t)gauge_table[GAUGE_ALL].peak_bytes;
-  process->peak_ns = sampler_ns_at(gauge_table[GAUGE_ALL].peak_tsc);
+  process->peak_bytes = count_many_threads() ? peak_of_sites(report) : (uint64_t)gauge_table[GAUGE_ALL].peak_bytes;
+  process->peak_ns = sampler_ns_at(count_peak_ns);
   if (process->peak_ns > process->duration_ns) process->peak_ns = process->duration_ns;
   process->peak_rss_bytes = process_peak_rss_bytes();
-  process->own_bytes = process_own_bytes();
+  if (!is_checkpoint(report)) process->own_bytes = process_own_bytes(); // looks at every page
   process->python_arena_free_bytes = python_arena_free_bytes;
   process->unseen_calls = thread_unseen_calls;
 }
@@ -146,7 +158,7 @@ static void process_fill(struct report *report) {
   struct ht_file_process *process = &report->process;
   int pid = sys_pid();
   process->pid = (uint32_t)pid;
-  process->ppid = (uint32_t)sys_call0(SYS_getppid);
+  process->ppid = (uint32_t)sys_parent_pid();
   process->image = session_image(session, pid);
   process->flags = flags_now(report, pid);
   process->reason = report->order->reason;
@@ -197,7 +209,8 @@ static void stacks_note(struct report *report) {
   count_add(&text, " equal, ", counts->equal);
   count_add(&text, " longer, ", counts->longer);
   count_add(&text, " shorter, ", counts->shorter);
-  count_add(&text, " different", counts->different);
+  count_add(&text, " different; ", counts->different);
+  count_add(&text, " by a known path", counts->by_path);
   notes_add(&report->notes, &report->tables, sentence);
 }
 
@@ -207,6 +220,29 @@ static void process_write(struct report *report, struct writer *writer) {
   writer_section(writer, HT_SECTION_PROCESS);
   writer_add(writer, &report->process, sizeof report->process);
   writer_section_end(writer);
+}
+
+// GPU memory that was not given back when the process ends by itself is lost, whatever still points to it. What a
+// framework's pool has left is not: the pool keeps it.
+static bool process_ends(const struct report *report) {
+  enum ht_reason reason = report->order->reason;
+  return reason == HT_REASON_EXIT || reason == HT_REASON__EXIT || reason == HT_REASON_EXEC;
+}
+
+static bool is_device_kind(enum ht_kind kind) {
+  return kind == HT_KIND_DEVICE || kind == HT_KIND_PINNED || kind == HT_KIND_MANAGED;
+}
+
+static void device_leaks_write(struct report *report, struct writer *writer) {
+  struct site_figures figures;
+  for (uint32_t id = 1; id < report->tables.site_end; id++) {
+    if (!is_device_kind((enum ht_kind)site_table[id].kind) || (site_table[id].flags & HT_SITE_POOL)) continue;
+    tables_figures(&report->tables, (site_id){id}, &figures);
+    struct ht_file_leak row = {.site = tables_site(&report->tables, (site_id){id})};
+    row.direct_bytes = figures.live_bytes;
+    row.direct_blocks = figures.live_blocks;
+    if (row.site && row.direct_blocks) writer_add(writer, &row, sizeof row);
+  }
 }
 
 static void leaks_write(struct report *report, struct writer *writer) {
@@ -222,17 +258,23 @@ static void leaks_write(struct report *report, struct writer *writer) {
     };
     if (row.site) writer_add(writer, &row, sizeof row);
   }
+  if (process_ends(report)) device_leaks_write(report, writer);
   writer_section_end(writer);
 }
 
 static void sizes_write(struct writer *writer) {
   writer_section(writer, HT_SECTION_SIZES);
+  struct size_count sizes[SIZE_CLASSES];
+  count_size_totals(sizes);
   for (int class = 0; class < SIZE_CLASSES; class ++) {
-    struct size_count count = count_size_total(class);
-    struct ht_file_size row = {8ull << class, count.allocations, count.bytes};
-    if (count.allocations) writer_add(writer, &row, sizeof row);
+    struct ht_file_size row = {8ull << class, sizes[class].allocations, sizes[class].bytes};
+    if (row.allocations) writer_add(writer, &row, sizeof row);
   }
   writer_section_end(writer);
+}
+
+static void front_sections_begin(struct report *report) {
+  if (front_sections) report->front_section_count = front_sections->begin(&report->tables, is_checkpoint(report));
 }
 
 // Strings come last: the other sections add to them.
@@ -245,10 +287,16 @@ static void sections_write(struct report *report, struct writer *writer) {
   leaks_write(report, writer);
   sizes_write(writer);
   timeline_write(&report->process, writer);
+  timeline_calls_write(&report->process, writer);
   site_timeline_write(&report->tables, writer);
+  marks_write(&report->tables, writer);
   threads_write(&report->threads, writer);
   holders_write(&report->holders, &report->tables, &report->threads, writer);
   notes_write(&report->notes, writer);
+  types_write(&report->tables, writer);
+  pinned_write(&report->tables, writer);
+  if (report->front_section_count)
+    front_sections->write(&report->tables, writer, report->process.duration_ns, is_checkpoint(report));
   tables_write_strings(&report->tables, writer);
 }
 
@@ -271,7 +319,8 @@ static bool file_write_all(struct report *report) {
   char *directory = sys_map(WRITER_PATH_BYTES);
   if (!directory) return false;
   directory_make(report->order->label, directory, WRITER_PATH_BYTES);
-  struct writer *writer = writer_open(directory, (int)report->process.pid, report->process.image, SECTION_COUNT);
+  struct writer *writer = writer_open(directory, (int)report->process.pid, report->process.image,
+                                      SECTION_COUNT + report->front_section_count);
   if (writer) {
     memcpy(last_path, writer->path, sizeof last_path);
     sections_write(report, writer);
@@ -292,12 +341,17 @@ static bool report_collect(struct report *report) {
   if (report->order->scan) {
     scan_run(&report->order->origin, &report->scan);
     holders_find(&report->holders, &report->tables);
+  } else {
+    notes_add(&report->notes, &report->tables, "leaks were not looked for: the process could not be copied");
   }
+  pinned_want(&report->tables);
+  front_sections_begin(report);
   tables_number(&report->tables);
   jit_names_find(&report->tables);
   process_fill(report);
   threads_collect(&report->threads, &report->tables);
   notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
+  marks_note(&report->notes, &report->tables);
   if (session->check_stacks) sums_check(report), stacks_note(report);
   return true;
 }
@@ -316,9 +370,10 @@ static void sleep_ms(long milliseconds) {
 }
 
 // Waits by looking again: a thread that waits for a lock is not parked, and the other's report would wait for it.
-static bool turn_take(void) {
+static bool turn_take(uint64_t until_ns) {
   while (!lock_try(&one_report)) {
-    if (__atomic_load_n(&writing_tid, __ATOMIC_RELAXED) == sys_tid()) return false;
+    bool own = __atomic_load_n(&writing_tid, __ATOMIC_RELAXED) == sys_tid();
+    if (own || sys_now_ns() >= until_ns) return false;
     sleep_ms(1);
   }
   __atomic_store_n(&writing_tid, sys_tid(), __ATOMIC_RELAXED);
@@ -331,7 +386,7 @@ static void turn_give(void) {
 }
 
 void report_wait(void) {
-  if (turn_take()) turn_give();
+  if (turn_take(UINT64_MAX)) turn_give();
 }
 
 static bool report_write_now(const struct report_order *order) {
@@ -349,11 +404,94 @@ static bool report_write_now(const struct report_order *order) {
   return written;
 }
 
+static bool is_wanted(const struct report_order *order) { return !order->before || order->before(); }
+
 bool report_write(const struct report_order *order) {
-  if (!turn_take()) return false;
-  bool written = report_write_now(order);
+  if (!turn_take(UINT64_MAX)) return false;
+  bool written = is_wanted(order) && report_write_now(order);
   turn_give();
   return written;
+}
+
+// ---- checkpoints
+
+// While totals rise no peak has been committed yet: what is live now is the most there ever was.
+static void peaks_raise(struct ht_file_process *process) {
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++)
+    if (process->kinds[kind].live_bytes > process->kinds[kind].peak_bytes)
+      process->kinds[kind].peak_bytes = process->kinds[kind].live_bytes;
+  if (process->live_bytes <= process->peak_bytes) return;
+  process->peak_bytes = process->live_bytes;
+  process->peak_ns = sampler_ns_at(count_rise_ns());
+}
+
+static bool checkpoint_write(struct report *report, int slot) {
+  int pid = sys_pid();
+  if (!tables_begin_now(&report->tables)) return false;
+  figures_fill(report);
+  peaks_raise(&report->process);
+  front_sections_begin(report);
+  tables_number(&report->tables);
+  process_fill(report);
+  notes_add(&report->notes, &report->tables, "leaks were not looked for: these are the figures of the last checkpoint");
+  notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
+  marks_note(&report->notes, &report->tables);
+  struct writer *writer = writer_open_checkpoint(session->out, pid, session_image(session, pid),
+                                                 SECTION_COUNT + report->front_section_count, slot);
+  if (writer) sections_write(report, writer);
+  return writer && writer_close(writer) == 0;
+}
+
+bool report_checkpoint(int slot) {
+  static const struct report_order order = {.reason = HT_REASON_KILLED};
+  struct report *report = sys_map(sizeof *report);
+  if (!report) return false;
+  report->order = &order;
+  uint64_t saved_signals = signals_block(); // a file that gets too long raises one
+  bool written = checkpoint_write(report, slot);
+  signals_restore(saved_signals);
+  notes_drop(&report->notes);
+  tables_drop(&report->tables);
+  sys_unmap(report, sizeof *report);
+  return written;
+}
+
+// ---- by a copy
+
+static _Noreturn void copy_work(const struct report_order *order, const struct process_memory *memory) {
+  process_memory_set(memory);
+  struct report *report = sys_map(sizeof *report);
+  bool written = false;
+  if (report) {
+    report->order = order;
+    ht_report_hooks_run();
+    written = report_put_together(report);
+  }
+  if (order->after) order->after(written);
+  copy_end(written);
+}
+
+static int copy_begin(const struct report_order *order) {
+  struct process_memory memory = process_memory_now();
+  int copy = copy_start();
+  if (copy == 0) copy_work(order, &memory);
+  return copy;
+}
+
+// The loader's lock, which module_refresh takes, may be held by whoever crashed.
+int report_copy(const struct report_order *order, uint64_t until_ns) {
+  bool crashed = order->reason == HT_REASON_CRASH, inside = lock_depth != 0;
+  if (!turn_take(until_ns)) return -EBUSY;
+  if (!is_wanted(order)) return turn_give(), -EBUSY;
+  uint64_t saved_signals = signals_block();
+  if (!crashed) module_refresh();
+  if (!inside) stop_begin();
+  int copy = copy_begin(order);
+  if (!inside) stop_end();
+  signals_restore(saved_signals);
+  if (order->copy && copy > 0) *order->copy = copy;
+  turn_give();
+  return copy;
 }
 
 void report_withdraw(void) { sys_call3(SYS_unlinkat, AT_FDCWD, (long)last_path, 0); }

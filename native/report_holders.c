@@ -1,5 +1,26 @@
 #include "report_holders.h"
 
+static const struct held_site *front;
+static uint32_t front_count;
+
+static const struct held_tensor *tensors;
+static uint32_t tensor_count;
+
+void holders_tensors_set(const struct held_tensor *found, uint32_t count) {
+  tensors = found;
+  tensor_count = count;
+}
+
+const struct held_tensor *holders_tensors(uint32_t *count) {
+  *count = tensor_count;
+  return tensors;
+}
+
+void holders_front_set(const struct held_site *held, uint32_t count) {
+  front = held;
+  front_count = count;
+}
+
 // Keeps the table sorted; the smallest falls out when it is full.
 static void holder_insert(struct report_holders *holders, site_id site, uint64_t peak_bytes) {
   if (holders->count == HOLDER_SITES) {
@@ -32,6 +53,7 @@ static void links_without_site_drop(struct report_holder *holder) {
 }
 
 void holders_find(struct report_holders *holders, struct report_tables *tables) {
+  for (uint32_t i = 0; i < front_count; i++) tables_want(tables, front[i].site);
   sites_choose(holders, tables);
   for (uint32_t i = 0; i < holders->count; i++) {
     struct report_holder *holder = &holders->table[i];
@@ -58,9 +80,30 @@ static struct ht_file_holder_link link_row(const struct scan_holder_link *link, 
   return row;
 }
 
+// A front end's words come first: of two chains of one site a reader takes the first.
+static uint32_t front_rows_write(const struct report_tables *tables, struct writer *writer) {
+  uint32_t links = 0;
+  for (uint32_t i = 0; i < front_count; i++) {
+    struct ht_file_holder row = {tables_site(tables, front[i].site), links, front[i].count, 0};
+    links += front[i].count;
+    if (row.site && front[i].count) writer_add(writer, &row, sizeof row);
+  }
+  return links;
+}
+
+static void front_links_write(struct report_tables *tables, struct writer *writer) {
+  for (uint32_t i = 0; i < front_count; i++) {
+    for (uint32_t k = 0; k < front[i].count; k++) {
+      struct ht_file_holder_link row = {.kind = HT_HOLDER_TEXT, .ref = tables_string(tables, front[i].texts[k])};
+      writer_add(writer, &row, sizeof row);
+    }
+  }
+}
+
 static void links_write(const struct report_holders *holders, struct report_tables *tables,
                         const struct report_threads *threads, struct writer *writer) {
   writer_section(writer, HT_SECTION_HOLDER_LINKS);
+  front_links_write(tables, writer);
   for (uint32_t i = 0; i < holders->count; i++) {
     for (uint32_t k = 0; k < holders->table[i].link_count; k++) {
       struct ht_file_holder_link row = link_row(&holders->table[i].links[k], tables, threads);
@@ -72,8 +115,8 @@ static void links_write(const struct report_holders *holders, struct report_tabl
 
 void holders_write(const struct report_holders *holders, struct report_tables *tables,
                    const struct report_threads *threads, struct writer *writer) {
-  uint32_t links = 0;
   writer_section(writer, HT_SECTION_HOLDERS);
+  uint32_t links = front_rows_write(tables, writer);
   for (uint32_t i = 0; i < holders->count; i++) {
     const struct report_holder *holder = &holders->table[i];
     struct ht_file_holder row = {tables_site(tables, holder->site), links, holder->link_count, 0};

@@ -21,6 +21,26 @@ struct report_holders {
   struct report_holder table[HOLDER_SITES]; // by bytes at the peak, falling
 };
 
+// A front end's own words for who holds a site's memory, from the memory outwards. They stay until the next call.
+struct held_site {
+  site_id site;
+  uint32_t count;
+  const char *const *texts;
+};
+void holders_front_set(const struct held_site *held, uint32_t count);
+
+// Tensors on a GPU, by the front end that knows their language; they stay until the next call. Largest first.
+struct held_tensor {
+  uint64_t bytes;
+  uint32_t device;
+  site_id site;              // where its memory was allocated, 0: not known
+  const char *dtype, *shape; // NULL: unknown; decimal numbers separated by commas
+  const char *const *texts;  // as in struct held_site
+  uint32_t text_count;
+};
+void holders_tensors_set(const struct held_tensor *tensors, uint32_t count);
+const struct held_tensor *holders_tensors(uint32_t *count);
+
 // Between scan_run and scan_result_drop. The sites of the chains will be in the file.
 void holders_find(struct report_holders *holders, struct report_tables *tables);
 // The sections HOLDERS and HOLDER_LINKS.

@@ -27,10 +27,16 @@ static void calls_note(struct report_notes *notes, struct report_tables *tables,
   if (calls) notes_add(notes, tables, sentence);
 }
 
-static void site_note(struct report_notes *notes, struct report_tables *tables, uint32_t site, const char *sentence) {
+// When any of `count` reserved sites from `first` on has been used.
+static void sites_note(struct report_notes *notes, struct report_tables *tables, uint32_t first, uint32_t count,
+                       const char *sentence) {
   struct site_figures figures;
-  tables_figures(tables, (site_id){site}, &figures);
-  if (figures.allocations) notes_add(notes, tables, sentence);
+  uint64_t allocations = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    tables_figures(tables, site_reserved(first + i), &figures);
+    allocations += figures.allocations;
+  }
+  if (allocations) notes_add(notes, tables, sentence);
 }
 
 void notes_collect(struct report_notes *notes, struct report_tables *tables, const struct scan_result *scan,
@@ -38,12 +44,15 @@ void notes_collect(struct report_notes *notes, struct report_tables *tables, con
   for (uint32_t i = 0; i < scan->note_count; i++) notes_add(notes, tables, scan->notes[i]);
   for (uint32_t i = 0; i < KEPT_MAX && kept[i]; i++) notes_add(notes, tables, kept[i]);
   calls_note(notes, tables, unseen_calls);
-  site_note(notes, tables, SITE_SIGNAL, "allocations made by signal handlers that interrupted heaptide have no stack");
-  site_note(notes, tables, SITE_SIGNAL_MAP, "mappings made by signal handlers that interrupted heaptide have no stack");
+  sites_note(notes, tables, SITE_SIGNAL, 1,
+             "allocations made by signal handlers that interrupted heaptide have no stack");
+  sites_note(notes, tables, SITE_SIGNAL_MAP, 1,
+             "mappings made by signal handlers that interrupted heaptide have no stack");
   if (count_skipped_commits)
     notes_add(notes, tables,
               "threads allocated so fast that the peak was not followed call by call: it may be a little low");
-  site_note(notes, tables, SITE_OVERFLOW, "the table of allocation sites was full: later sites are shown as one");
+  sites_note(notes, tables, SITE_OVERFLOW, HT_KIND_COUNT,
+             "the table of allocation sites was full: later sites are shown as one");
 }
 
 void notes_write(const struct report_notes *notes, struct writer *writer) {

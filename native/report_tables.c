@@ -7,6 +7,7 @@
 #include "modules.h"
 #include "process_info.h"
 #include "ranges.h"
+#include "report_residue.h"
 #include "resident.h"
 #include "site.h"
 #include "stack_table.h"
@@ -50,7 +51,7 @@ static void map_drop(uint32_t *map, uint32_t count) {
 // Frames that are interned after numbering began: one for each holder on a stack.
 #define LATER_FRAMES 64u
 
-bool tables_begin(struct report_tables *tables) {
+static bool maps_make(struct report_tables *tables) {
   *tables =
       (struct report_tables){.site_end = site_count, .node_end = node_count, .frame_end = frame_count + LATER_FRAMES};
   tables->sites = map_make(tables->site_end);
@@ -61,10 +62,25 @@ bool tables_begin(struct report_tables *tables) {
     buffer_append(&tables->strings, string_blob, string_bytes);
   else
     buffer_append(&tables->strings, "", 1);
+  return tables->sites && tables->nodes && tables->frames;
+}
+
+bool tables_begin(struct report_tables *tables) {
+  bool made = maps_make(tables);
   resident_begin();
   lazy_bytes_count(tables);
   resident_end();
-  return tables->sites && tables->nodes && tables->frames;
+  return made;
+}
+
+bool tables_begin_now(struct report_tables *tables) {
+  if (!maps_make(tables)) return false;
+  size_t live_size = tables->site_end * sizeof(int64_t);
+  int64_t *live_bytes = sys_map(live_size);
+  tables->now = sys_map(tables->site_end * sizeof *tables->now);
+  if (tables->now && live_bytes) count_sites_now(tables->now, live_bytes, tables->site_end);
+  if (live_bytes) sys_unmap(live_bytes, live_size);
+  return tables->now && live_bytes;
 }
 
 void tables_drop(struct report_tables *tables) {
@@ -73,11 +89,12 @@ void tables_drop(struct report_tables *tables) {
   map_drop(tables->frames, tables->frame_end);
   if (tables->jit_names) sys_unmap(tables->jit_names, tables->frame_end * sizeof *tables->jit_names);
   if (tables->lazy_bytes) sys_unmap(tables->lazy_bytes, tables->site_end * sizeof(uint64_t));
+  if (tables->now) sys_unmap(tables->now, tables->site_end * sizeof *tables->now);
   buffer_drop(&tables->strings);
 }
 
 void tables_want(struct report_tables *tables, site_id site) {
-  if (site.value < tables->site_end) tables->sites[site.value] = WANTED;
+  if (site.value && site.value < tables->site_end) tables->sites[site.value] = WANTED;
 }
 
 static bool figures_any(const struct site_figures *figures) {
@@ -137,12 +154,22 @@ uint32_t tables_string(struct report_tables *tables, const char *string) {
 void tables_figures(const struct report_tables *tables, site_id site, struct site_figures *figures) {
   memset(figures, 0, sizeof *figures);
   if (site_is_inherited(site)) return;
+  if (tables->now) {
+    *figures = tables->now[site.value];
+    return;
+  }
   count_site_figures(site, figures);
   uint64_t missing = tables->lazy_bytes ? tables->lazy_bytes[site.value] : 0;
   figures->live_bytes -= missing < figures->live_bytes ? missing : figures->live_bytes;
 }
 
 // ---- sections
+
+static uint16_t site_flags(site_id site) {
+  uint16_t flags = site_at(site)->flags & (uint16_t)~SITE_OF_START;
+  bool native = site_at(site)->kind == HT_KIND_HEAP || site_at(site)->kind == HT_KIND_MMAP;
+  return native && residue_is(site) ? flags | HT_SITE_RESIDUE : flags;
+}
 
 void tables_write_sites(struct report_tables *tables, struct writer *writer) {
   struct ht_file_site row = {0};
@@ -155,6 +182,7 @@ void tables_write_sites(struct report_tables *tables, struct writer *writer) {
     row = (struct ht_file_site){
         .node = tables->nodes[site_table[id].node],
         .kind = site_table[id].kind,
+        .flags = site_flags((site_id){id}),
         .allocations = figures.allocations,
         .frees = figures.frees,
         .temporaries = figures.temporaries,

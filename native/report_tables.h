@@ -13,6 +13,7 @@ struct report_tables {
   uint32_t *sites, *nodes, *frames;
   uint32_t site_end, node_end, frame_end;    // the recorder's counts when numbering began
   uint32_t site_used, node_used, frame_used; // the file's counts, entry 0 included
+  struct site_figures *now;                  // by the recorder's site, of a checkpoint; NULL: the counters are settled
   uint64_t *lazy_bytes; // by the recorder's site: live bytes that madvise took the pages of; NULL: none
   uint32_t *jit_names;  // by the recorder's frame: string ref of its name; NULL: none known
   struct buffer strings;
@@ -20,6 +21,8 @@ struct report_tables {
 
 // Begins with every site in use. False: no memory.
 bool tables_begin(struct report_tables *tables);
+// The same for a checkpoint, with the figures as they stand while threads run.
+bool tables_begin_now(struct report_tables *tables);
 // Wants a site in the file whatever it counted. Before tables_number.
 void tables_want(struct report_tables *tables, site_id site);
 // The same for a frame that belongs to no stack.

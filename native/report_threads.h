@@ -6,16 +6,18 @@
 #include "words.h"
 #include "writer.h"
 
-#define REPORT_THREADS 256u
+// The others are added up in one row, which says how many they are.
+#define REPORT_THREADS 1024u
 
 struct report_threads {
   uint32_t count;
   struct ht_file_thread rows[REPORT_THREADS + 1]; // by allocations, falling; the rest, tid 0, behind
+  bool ended[REPORT_THREADS + 1];                 // its tid may be another thread's by now
 };
 
-// Collects them and their names.
+// Collects them and their names: every thread that lives or has allocated.
 void threads_collect(struct report_threads *threads, struct report_tables *tables);
-// The row of thread `tid`; UINT32_MAX: none of its own.
+// The row of the living thread `tid`; UINT32_MAX: none of its own.
 uint32_t threads_index(const struct report_threads *threads, uint32_t tid);
 void threads_write(const struct report_threads *threads, struct writer *writer);
 

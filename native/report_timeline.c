@@ -12,15 +12,42 @@ static void sample_add(struct writer *writer, uint64_t at_ns, const struct timel
   writer_add(writer, &row, sizeof row);
 }
 
+// How many of the samples were taken before `end_ns`.
+static uint32_t samples_until(const struct timeline *timeline, uint64_t end_ns) {
+  uint32_t count = timeline ? timeline->count : 0;
+  while (count > 0 && (count - 1) * timeline->period_ns >= end_ns) count--;
+  return count;
+}
+
 void timeline_write(const struct ht_file_process *process, struct writer *writer) {
   const struct timeline *timeline = sampler_timeline();
   struct timeline_values last = {.rss_bytes = process_rss_bytes()};
   for (int kind = 0; kind < HT_KIND_COUNT; kind++) last.live_bytes[kind] = process->kinds[kind].live_bytes;
+  uint32_t count = samples_until(timeline, process->duration_ns);
   writer_section(writer, HT_SECTION_TIMELINE);
-  for (uint32_t i = 0; timeline && i < timeline->count; i++)
-    if (i * timeline->period_ns < process->duration_ns)
-      sample_add(writer, i * timeline->period_ns, &timeline->samples[i]);
+  for (uint32_t i = 0; i < count; i++) sample_add(writer, i * timeline->period_ns, &timeline->samples[i]);
   sample_add(writer, process->duration_ns, &last);
+  writer_section_end(writer);
+}
+
+// The last sample is what the report says of the whole. Before it a sample may have counted a call of another thread
+// that is not in there.
+void timeline_calls_write(const struct ht_file_process *process, struct writer *writer) {
+  const struct timeline *timeline = sampler_timeline();
+  struct ht_file_sample_calls last = {0, 0};
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
+    last.allocations += process->kinds[kind].allocations;
+    last.temporaries += process->kinds[kind].temporaries;
+  }
+  uint32_t count = samples_until(timeline, process->duration_ns);
+  writer_section(writer, HT_SECTION_TIMELINE_CALLS);
+  for (uint32_t i = 0; i < count; i++) {
+    struct ht_file_sample_calls row = {timeline->samples[i].allocations, timeline->samples[i].temporaries};
+    if (row.allocations > last.allocations) row.allocations = last.allocations;
+    if (row.temporaries > last.temporaries) row.temporaries = last.temporaries;
+    writer_add(writer, &row, sizeof row);
+  }
+  writer_add(writer, &last, sizeof last);
   writer_section_end(writer);
 }
 

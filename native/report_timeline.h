@@ -9,6 +9,8 @@
 
 // The samples, and as the last one `process` as it is now.
 void timeline_write(const struct ht_file_process *process, struct writer *writer);
+// What was counted up to each of these samples.
+void timeline_calls_write(const struct ht_file_process *process, struct writer *writer);
 void site_timeline_write(const struct report_tables *tables, struct writer *writer);
 
 #endif

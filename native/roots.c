@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "allocator_memory.h"
+#include "file_words.h"
+#include "heap_sample.h"
 #include "hook_thread.h"
+#include "live.h"
 #include "ranges.h"
 #include "resident.h"
 #include "spans.h"
@@ -20,6 +23,8 @@ struct collection {
   struct spans holes; // what lies in writable memory without being a root
   uint32_t kind, tid; // of the roots being added
   bool dirty_only;
+  const struct mapping *mapping; // the one being added
+  struct file_words file;        // what it held at first
 };
 
 // ---- the list
@@ -207,21 +212,55 @@ static bool may_hold_pointers(const struct mapping *mapping) {
   return mapping->flags & MAPS_WRITE || relocated;
 }
 
+// A word that is as the file has it was known before the program ran, and no block's address was. Constants matter
+// where a program lies at a fixed low address, its heap just behind: bytes of a table then look like pointers.
+static bool is_constant(uintptr_t word, uintptr_t in_file) {
+  const uintptr_t lowest = 65536, highest = 1ul << 47; // addresses that a mapping may have
+  return word == in_file && word - lowest < highest - lowest;
+}
+
+// The parts of [start, end) between constants.
+static void changed_add(struct collection *all, uintptr_t start, uintptr_t end) {
+  struct root root = {start, end, all->kind, all->tid};
+  if (!all->file.words) return root_add(all->roots, root);
+  const uintptr_t *in_file = all->file.words + (start - all->mapping->start) / sizeof *in_file;
+  for (uintptr_t at = start; at < end; at += sizeof(uintptr_t), in_file++) {
+    if (!is_constant(*(const uintptr_t *)at, *in_file)) continue;
+    root.end = at;
+    root_add(all->roots, root);
+    root.start = at + sizeof(uintptr_t);
+  }
+  root.end = end;
+  root_add(all->roots, root);
+}
+
 static void gap_add(uintptr_t start, uintptr_t end, void *context) {
   struct collection *all = context;
   struct root root = {start, end, all->kind, all->tid};
   if (!all->dirty_only) return root_add(all->roots, root);
   for (uintptr_t at = start, run_end; resident_next(&at, &run_end, end, true); at = run_end)
-    root_add(all->roots, (struct root){at, run_end, all->kind, all->tid});
+    changed_add(all, at, run_end);
+}
+
+// The dynamic loader's own variables lead to blocks that it allocated itself, and those are roots by themselves
+// (flood_root_blocks). Nothing else in them counts: one still points to where the cache of libraries was mapped while
+// it was looked into (cache_new, elf/dl-cache.c), which is where the next large block lies.
+static bool is_loader_data(const struct maps *maps, const struct mapping *mapping) {
+  if (!(mapping->flags & MAPS_WRITE)) return false;
+  const struct mapping *before = *mapping->path ? NULL : mapping_before(maps, mapping);
+  return maps_path_is_loader(before ? before->path : mapping->path);
 }
 
 static void mapping_add(struct collection *all, const struct mapping *mapping) {
-  if (!may_hold_pointers(mapping)) return;
+  if (!may_hold_pointers(mapping) || is_loader_data(all->maps, mapping)) return;
   bool memfd = starts_with(mapping->path, "/memfd:");
   all->tid = is_stack(all->maps, mapping) ? stack_owner(all, mapping->start, mapping->end) : 0;
   all->kind = all->tid ? ROOT_STACK : ROOT_MAPPING;
   all->dirty_only = *mapping->path == '/' && !memfd && !(mapping->flags & MAPS_SHARED);
+  all->mapping = mapping;
+  if (all->dirty_only) all->file = file_words_map(mapping);
   spans_gaps(&all->holes, mapping->start, mapping->end, gap_add, all);
+  file_words_unmap(&all->file);
 }
 
 static void own_hole_add(uintptr_t start, uintptr_t end, void *context) {
@@ -232,13 +271,40 @@ static void own_hole_add(uintptr_t start, uintptr_t end, void *context) {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+// After attach, and where only a sample of the blocks is recorded, everything but the known blocks counts: what else is
+// there may hold them. It may hide a leak, and never makes one up.
+#define BETWEEN_BLOCKS_BYTES 24u // headers and rounding: no block has room there. Others than glibc need no header.
+
+struct known_blocks {
+  struct spans *holes;
+  uintptr_t start, end; // of the blocks that follow each other
+};
+
+static bool known_block_add(const struct block *block, void *context) {
+  struct known_blocks *known = context;
+  if (block->start - known->end > (live_usable_glibc ? BETWEEN_BLOCKS_BYTES : 0)) {
+    spans_add(known->holes, known->start, known->end);
+    known->start = block->start;
+  }
+  known->end = block->start + block->size_bytes;
+  return true;
+}
+
+static void known_blocks_add(struct collection *all) {
+  struct known_blocks known = {.holes = &all->holes};
+  live_each(known_block_add, &known);
+  spans_add(&all->holes, known.start, known.end);
+}
+
 static void holes_collect(struct collection *all) {
   uint32_t count;
   const struct range *ranges = range_array(&count);
   sys_own_each(own_hole_add, all);
   uintptr_t own_end = ((uintptr_t)_end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
   spans_add(&all->holes, (uintptr_t)__ehdr_start, own_end);
-  for (uint32_t i = 0; i < count; i++) spans_add(&all->holes, ranges[i].start, ranges[i].end);
+  for (uint32_t i = 0; i < count; i++)
+    if (!(heap_sample_on && ranges[i].flags & RANGE_ALLOCATOR)) // there are blocks in it that nobody recorded
+      spans_add(&all->holes, ranges[i].start, ranges[i].end);
   roots_each_thread(all->origin, dead_part_add, all);
   for (uint32_t i = 0; i < all->maps->count; i++) {
     const struct mapping *mapping = &all->maps->table[i];
@@ -246,7 +312,12 @@ static void holes_collect(struct collection *all) {
     if (is_dead_stack(all, mapping) || is_left_main_stack(mapping))
       spans_add(&all->holes, mapping->start, mapping->end);
   }
-  allocator_memory_collect(all->maps, &all->holes);
+  if (live_partial || heap_sample_on) {
+    known_blocks_add(all);
+    allocator_books_collect(all->maps, &all->holes);
+  } else {
+    allocator_memory_collect(all->maps, &all->holes);
+  }
   spans_sort(&all->holes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "epilogue.h"
 #include "lock.h"
 #include "modules.h"
 #include "sys.h"
@@ -100,6 +101,8 @@ rule_code rule_lookup_slow(uintptr_t pc) {
     rule.cfa_indirect = found.cfa_indirect, rule.rbp_base = found.rbp_base, rule.return_base = found.return_base;
     rule.cfa_offset = found.cfa_offset, rule.rbp_offset = found.rbp_offset;
     rule.return_offset = found.return_offset;
+  } else {
+    epilogue_rule(pc + 1, &rule); // of an interrupted frame it is a guess, as the frame pointer would be
   }
   lock_take(&rules_lock);
   if (version != module_version) rules_forget();

@@ -11,8 +11,9 @@
 
 // A busy thread looks at the clock this often in a period, so that a sample is late by a 64th of it at most.
 #define LOOKS_PER_PERIOD 64
-// Walking the sites may take 1 % of the time.
+// Walking the sites may take 1 % of the time, and so may adding up the calls.
 #define WALK_SHARE 100
+#define TALLY_SHARE 100
 #define WALK_GUESS_NS 5 // a step, before the first walk was measured
 
 // The clock. Set once before threads exist (or in the fork child); `ticks_per_1024_ns` is refined under sample_lock.
@@ -26,7 +27,9 @@ static uint64_t look_spacing_tsc;
 static struct timeline *timeline;
 static struct site_history *history;
 static uint64_t history_due_ns;
-static uint64_t walk_ns, walk_steps; // what the last walk took
+static uint64_t walk_ns, walk_steps;      // what the last walk took
+static uint64_t calls_due_ns;             // when calls are added up next
+static uint64_t allocations, temporaries; // when they were last
 
 struct lock *sampler_lock(void) {
   return &sample_lock;
@@ -36,12 +39,12 @@ const struct site_history *sampler_history(void) { return history; }
 
 // ---- the clock
 
-uint64_t sampler_elapsed_ns(void) { return sys_now_ns() - start_ns; }
+static uint64_t frozen_ns; // 0: time runs
+
+uint64_t sampler_elapsed_ns(void) { return frozen_ns ? frozen_ns : sys_now_ns() - start_ns; }
+void sampler_freeze(void) { frozen_ns = sampler_elapsed_ns(); }
 uint64_t sampler_started_unix_ns(void) { return start_unix_ns; }
 
-static uint64_t ns_from_ticks(uint64_t ticks) {
-  return (uint64_t)((unsigned __int128)ticks * 1024 / ticks_per_1024_ns);
-}
 static uint64_t ticks_from_ns(uint64_t ns) { return (uint64_t)((unsigned __int128)ns * ticks_per_1024_ns / 1024); }
 
 // The longer the span, the better: both clocks are read within some 50 ns.
@@ -50,7 +53,7 @@ static void clock_calibrate(uint64_t now_ns, uint64_t tsc) {
   ticks_per_1024_ns = (uint64_t)((unsigned __int128)(tsc - start_tsc) * 1024 / now_ns) | 1;
 }
 
-uint64_t sampler_ns_at(uint64_t tsc) { return tsc <= start_tsc ? 0 : ns_from_ticks(tsc - start_tsc); }
+uint64_t sampler_ns_at(uint64_t now_ns) { return now_ns <= start_ns ? 0 : now_ns - start_ns; }
 
 static void clock_start(void) {
   start_ns = sys_now_ns();
@@ -61,11 +64,35 @@ static void clock_start(void) {
 // ---- taking samples; all under sample_lock
 
 static void live_read(struct timeline_values *values) {
+  gauges_catch_up();
   for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
     int64_t live = count_live(kind);
     values->live_bytes[kind] = live > 0 ? (uint64_t)live : 0;
   }
   values->rss_bytes = process_rss_bytes();
+}
+
+static void calls_add_up(uint64_t *allocated, uint64_t *temporary) {
+  *allocated = *temporary = 0;
+  for (int kind = 0; kind < HT_KIND_COUNT; kind++) {
+    struct kind_count total = count_kind_total((enum ht_kind)kind);
+    *allocated += total.allocations;
+    *temporary += total.temporaries;
+  }
+}
+
+// Adding up goes through every thread's size classes, and through all of Python's small ones. Where that takes long,
+// calls stand at a later sample than they belong to. Threads go on meanwhile: what was counted once stays counted.
+static void calls_read(uint64_t now_ns, struct timeline_values *values) {
+  if (now_ns >= calls_due_ns) {
+    uint64_t begin_ns = sys_now_ns(), allocated, temporary;
+    calls_add_up(&allocated, &temporary);
+    if (allocated > allocations) allocations = allocated;
+    if (temporary > temporaries) temporaries = temporary;
+    calls_due_ns = now_ns + (sys_now_ns() - begin_ns) * TALLY_SHARE;
+  }
+  values->allocations = allocations;
+  values->temporaries = temporaries;
 }
 
 static uint64_t live_total(const struct timeline_values *values) {
@@ -76,7 +103,7 @@ static uint64_t live_total(const struct timeline_values *values) {
 
 // What a walk goes through: every site, and every thread's entries.
 static uint64_t walk_steps_now(void) {
-  return site_count + (uint64_t)(count_many_threads ? thread_count_alive() : 0) * COUNT_ENTRIES;
+  return site_count + (uint64_t)(count_many_threads() ? thread_count_alive() : 0) * COUNT_ENTRIES;
 }
 
 // What the next walk will take, going by the last one.
@@ -123,17 +150,24 @@ static void history_tick(uint64_t now_ns, const struct timeline_values *values) 
     history_due_ns = now_ns + history->period_ns;
 }
 
+static void (*sample_watch)(uint64_t now_ns), (*look_watch)(uint64_t now_ns);
+void sampler_on_sample(void (*watch)(uint64_t now_ns)) { sample_watch = watch; }
+void sampler_on_look(void (*watch)(uint64_t now_ns)) { look_watch = watch; }
+
 static void sample_take(uint64_t now_ns) {
   struct timeline_values values;
   live_read(&values);
+  calls_read(now_ns, &values);
   timeline_fill(timeline, now_ns, &values);
   history_tick(now_ns, &values);
+  if (sample_watch) sample_watch(now_ns);
 }
 
 static void sample_look(uint64_t tsc) {
   uint64_t now_ns = sampler_elapsed_ns();
   clock_calibrate(now_ns, tsc);
   if (now_ns >= timeline_due_ns(timeline)) sample_take(now_ns);
+  if (look_watch) look_watch(now_ns);
   __atomic_store_n(&deadline_tsc, tsc + ticks_from_ns(timeline_due_ns(timeline) - now_ns), __ATOMIC_RELAXED);
   __atomic_store_n(&look_spacing_tsc, ticks_from_ns(timeline->period_ns / LOOKS_PER_PERIOD), __ATOMIC_RELAXED);
 }
@@ -158,6 +192,7 @@ static void budget_refill(struct thread *thread, uint64_t tsc) {
 void sampler_tick(struct thread *thread) {
   uint64_t tsc = __rdtsc();
   budget_refill(thread, tsc);
+  count_look(&thread->count, sys_tick_ns());
   if (tsc < __atomic_load_n(&deadline_tsc, __ATOMIC_RELAXED) || !timeline) return;
   if (!lock_try(&sample_lock)) return;
   sample_look(tsc);
@@ -170,7 +205,9 @@ static void sampler_restart(uint64_t period_ns) {
   clock_start();
   deadline_tsc = 0;
   look_spacing_tsc = ticks_from_ns(period_ns / LOOKS_PER_PERIOD);
-  history_due_ns = 0;
+  history_due_ns = period_ns; // at the start nothing is live
+  calls_due_ns = 0;
+  allocations = temporaries = 0;
   if (timeline) {
     struct timeline_values nothing = {.rss_bytes = process_rss_bytes()};
     timeline_start(timeline, period_ns);
@@ -202,7 +239,10 @@ void sampler_finish(const uint64_t live_bytes[HT_KIND_COUNT]) {
   values.rss_bytes = process_rss_bytes();
   uint64_t now_ns = sampler_elapsed_ns();
   clock_calibrate(now_ns, __rdtsc());
+  calls_due_ns = 0;
+  calls_read(now_ns, &values);
   if (timeline) timeline_fill(timeline, now_ns, &values);
   if (history) history_take(now_ns, &values);
+  if (sample_watch) sample_watch(now_ns);
   lock_drop(&sample_lock);
 }

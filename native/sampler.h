@@ -9,8 +9,8 @@
 #include "timeline.h"
 #include "words.h"
 
-#define SAMPLE_CALL_BYTES 64                      // what a call pays besides its block's size
-#define SAMPLE_BUDGET_BYTES (64 * 1024)           // the largest budget: 1024 calls
+#define SAMPLE_CALL_BYTES 256                     // what a call pays besides its block's size
+#define SAMPLE_BUDGET_BYTES (256 * 1024)          // the largest budget: 1024 calls
 #define SAMPLE_BUDGET_MIN_BYTES SAMPLE_CALL_BYTES // one call
 
 struct thread;
@@ -30,13 +30,23 @@ void sampler_finish(const uint64_t live_bytes[HT_KIND_COUNT]);
 // In the fork child: a timeline of its own, from now.
 void sampler_fork_child(void);
 
-uint64_t sampler_elapsed_ns(void);    // since the start
-uint64_t sampler_ns_at(uint64_t tsc); // a time stamp counter's value as ns after the start
+uint64_t sampler_elapsed_ns(void);       // since the start
+void sampler_freeze(void);               // in a copy of the process: time stands still
+uint64_t sampler_ns_at(uint64_t now_ns); // a time of sys_now_ns or sys_tick_ns as ns after the start
 uint64_t sampler_started_unix_ns(void);
 
 // For the report; NULL when there was no memory for it.
 const struct timeline *sampler_timeline(void);
 const struct site_history *sampler_history(void);
+
+// Called in the hook of the thread that looked at the clock, with the sampler's lock: the next sample waits for it, and
+// it may take locks of higher ranks. Each is set once, NULL: nothing.
+// With every sample, the last one included, before the call that changes something is counted: for what a front end
+// keeps over time.
+void sampler_on_sample(void (*watch)(uint64_t now_ns));
+// At the first look and after each sample that a look took: for what is to be done now and then (checkpoints,
+// requests).
+void sampler_on_look(void (*watch)(uint64_t now_ns));
 
 struct lock *sampler_lock(void);
 

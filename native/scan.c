@@ -114,6 +114,13 @@ static void scan_prepared(struct scan *scan) {
   if (ok) live_scan_end();
 }
 
+HT_NOINLINE void scan_origin_fill(struct scan_origin *origin, uintptr_t stack_pointer) {
+  uintptr_t rbx, r12, r13, r14, r15;
+  __asm__ volatile("movq %%rbx, %0\n movq %%r12, %1\n movq %%r13, %2\n movq %%r14, %3\n movq %%r15, %4"
+                   : "=m"(rbx), "=m"(r12), "=m"(r13), "=m"(r14), "=m"(r15));
+  *origin = (struct scan_origin){.stack_pointer = stack_pointer, .registers = {rbx, r12, r13, r14, r15}};
+}
+
 void scan_run(const struct scan_origin *origin, struct scan_result *result) {
   struct scan scan = {.origin = origin, .result = result};
   *result = (struct scan_result){0};

@@ -11,6 +11,10 @@ struct scan_origin {
   uintptr_t registers[16];
 };
 
+// Fills `origin` for a caller that entered heaptide by a call: registers that calls preserve hold the program's values
+// or lie on the stack above `stack_pointer`, the others are dead. Call it before anything else.
+void scan_origin_fill(struct scan_origin *origin, uintptr_t stack_pointer);
+
 struct scan_leak {
   site_id site;
   uint64_t direct_bytes, direct_blocks, indirect_bytes, indirect_blocks;

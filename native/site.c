@@ -17,6 +17,7 @@ static struct site_link *links;
 struct site *site_table;
 uint32_t site_count = SITE_FIRST;
 uint32_t site_inherited = 1;
+uint32_t site_reserved_first;
 static uint32_t sites_max = 1u << LIVE_MAP_SITE_BITS;
 static struct lock sites_lock = LOCK_INIT(LOCK_RANK_SITES); // guards making sites, frames, nodes
 
@@ -36,19 +37,31 @@ static struct site_lookup *lookup_new(uint32_t bits) {
   return lookup;
 }
 
-static void reserved_sites_locked(void) {
-  for (uint32_t id = SITE_SIGNAL; id < SITE_FIRST; id++) site_table[id].node = node_intern_locked(0, FRAME_TRUNCATED);
-  site_table[SITE_SIGNAL_MAP].kind = HT_KIND_MMAP;
+// From the id `first` on.
+static void reserved_sites_make(uint32_t first, uint32_t node) {
+  site_reserved_first = first;
+  for (uint32_t which = 0; which < SITE_RESERVED_COUNT; which++) site_at(site_reserved(which))->node = node;
+  site_at(site_reserved(SITE_SIGNAL_MAP))->kind = HT_KIND_MMAP;
+  for (uint8_t kind = 0; kind < HT_KIND_COUNT; kind++) site_at(site_reserved(SITE_OVERFLOW + kind))->kind = kind;
+}
+
+#define SITES_LEAST 32768 // under a limit of the address space
+
+void site_shrink_locked(size_t share_bytes) {
+  uint32_t max = sys_table_room(sites_max, sizeof(struct site), site_count, SITES_LEAST, share_bytes);
+  sys_trim(site_table, sites_max * sizeof(struct site), max * sizeof(struct site));
+  sys_trim(links, sites_max * sizeof *links, max * sizeof *links);
+  sites_max = max;
 }
 
 bool site_init(void) {
-  while (sites_max > 65536 && sites_max * sizeof(struct site) > sys_address_space_share()) sites_max /= 2;
+  sites_max = sys_table_room(sites_max, sizeof(struct site), 0, 2 * SITES_LEAST, sys_address_space_share());
   for (; sites_max >= 4096 && !site_table; sites_max /= site_table ? 1 : 2)
     site_table = sys_map(sites_max * sizeof(struct site));
   links = sys_map(sites_max * sizeof *links);
   lookup_now = lookup_new(FIRST_BITS);
   if (!site_table || !links || !lookup_now) return false;
-  reserved_sites_locked();
+  reserved_sites_make(1, node_intern_locked(0, FRAME_TRUNCATED));
   return true;
 }
 
@@ -85,13 +98,13 @@ static struct site_lookup *lookup_with_room_locked(void) {
     if (slot) lookup_put(larger, slot >> 32 << 32 | site_table[(uint32_t)slot].tag, (uint32_t)slot);
   }
   __atomic_store_n(&lookup_now, larger, __ATOMIC_RELEASE);
-  if (!count_many_threads) sys_unmap(lookup, sizeof *lookup + (lookup->mask + 1ul) * sizeof lookup->slots[0]);
+  if (!count_many_threads()) sys_unmap(lookup, sizeof *lookup + (lookup->mask + 1ul) * sizeof lookup->slots[0]);
   return larger;
 }
 
 static uint32_t site_make_locked(uint64_t hash, enum ht_kind kind, node_id node) {
   struct site_lookup *lookup = lookup_with_room_locked();
-  if (!lookup || site_count == sites_max) return SITE_OVERFLOW;
+  if (!lookup || site_count == sites_max) return site_reserved(SITE_OVERFLOW + kind).value;
   uint32_t id = site_count;
   struct site *site = &site_table[id];
   site->tag = (uint32_t)hash;
@@ -114,9 +127,19 @@ static HT_NOINLINE uint32_t site_look_up(uint64_t hash, enum ht_kind kind, node_
   return id;
 }
 
+static bool site_is(uint32_t id, uint64_t hash) {
+  return links[id].hash_upper == hash >> 32 && site_table[id].tag == (uint32_t)hash;
+}
+
+site_id site_known(uint64_t hash, site_id before) {
+  uint32_t next = links[before.value].next, unused;
+  if (next && site_is(next, hash)) return (site_id){next};
+  return (site_id){lookup_find(__atomic_load_n(&lookup_now, __ATOMIC_ACQUIRE), hash, &unused)};
+}
+
 site_id site_find(uint64_t hash, enum ht_kind kind, site_id before, node_id (*node_of)(void *), void *context) {
   uint32_t id = links[before.value].next;
-  if (likely(id && links[id].hash_upper == hash >> 32 && site_table[id].tag == (uint32_t)hash)) return (site_id){id};
+  if (likely(id && site_is(id, hash))) return (site_id){id};
   id = site_look_up(hash, kind, node_of, context);
   links[before.value].next = id;
   return (site_id){id};
@@ -124,8 +147,11 @@ site_id site_find(uint64_t hash, enum ht_kind kind, site_id before, node_id (*no
 
 void site_fork_child(void) {
   struct site_lookup *fresh = lookup_new(FIRST_BITS);
-  if (!fresh) return; // the parent's sites are used on: their counters then hold the parent's figures too
+  // Else the parent's sites are used on: their counters then hold the parent's figures too.
+  if (!fresh || sites_max - site_count < SITE_RESERVED_COUNT) return;
   lookup_now = fresh;
-  for (uint32_t id = 0; id < SITE_FIRST; id++) links[id].next = 0;
+  links[0].next = 0; // what a thread that has no last site begins with
   site_inherited = site_count;
+  reserved_sites_make(site_count, site_at(site_reserved(SITE_SIGNAL))->node);
+  site_count += SITE_RESERVED_COUNT;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lock.h"
+#include "real.h"
 #include "sys.h"
 
 bool stack_check_on;
@@ -25,7 +26,7 @@ bool stack_check_init(const char *library_path) {
     library = dlopen(beside, RTLD_NOW | RTLD_LOCAL);
   }
   if (!library) library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-  if (library) unw_backtrace_real = (int (*)(void **, int))dlsym(library, "unw_backtrace");
+  if (library) unw_backtrace_real = (int (*)(void **, int))real_dlsym(library, "unw_backtrace");
   void *warm[4]; // its first call sets up tables
   return stack_check_on = unw_backtrace_real && unw_backtrace_real(warm, 4) >= 0;
 }
@@ -46,6 +47,7 @@ HT_NOINLINE void stack_check(const struct stack_memo *memo, struct hook_frame fr
   if (their_rest > stack_depth && my_count == stack_depth) their_rest = stack_depth;
   while (at < my_count && at < their_rest && mine[at] == (uintptr_t)theirs[skip + (int)at]) at++;
   count(&stack_check_counts.stacks);
+  if (memo->path) count(&stack_check_counts.by_path);
   if (at == my_count && at == their_rest)
     count(&stack_check_counts.equal);
   else if (at == their_rest)

@@ -8,6 +8,7 @@ extern HT_HIDDEN bool stack_check_on;
 
 struct stack_check_counts {
   uint64_t stacks, equal, longer, shorter, different;
+  uint64_t by_path; // of `stacks`: found by a known path (stack_path.h), not by walking
 };
 extern struct stack_check_counts stack_check_counts;
 

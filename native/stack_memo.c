@@ -1,6 +1,8 @@
 #include "stack_memo.h"
 
 #include "rules.h"
+#include "stack_merge.h"
+#include "stack_path.h"
 #include "stack_table.h"
 #include "sys.h"
 
@@ -14,13 +16,6 @@ static uint32_t record_max, walk_max;   // frames in a record, frames of one wal
 // A guessed frame may be this large; beyond it the frame pointer was some other number.
 #define GUESS_FRAME_BYTES 0x4000u
 
-struct memo_arrays {
-  struct memo_info *infos;
-  struct memo_odd *odds;
-  struct memo_walked *walked;
-  struct memo_odd *walked_odds;
-};
-
 void stack_memo_init(uint32_t depth) {
   stack_depth = depth;
   walk_max = 2 * depth;
@@ -33,25 +28,36 @@ static bool memo_allocate(struct stack_memo *memo) {
   size_t slots = record_max * sizeof(struct memo_slot), infos = record_max * sizeof(struct memo_info);
   size_t checks = 2 * record_max * sizeof(struct memo_check), odds = record_max * sizeof(struct memo_odd);
   size_t walked = record_max * sizeof(struct memo_walked);
-  char *memory = sys_map(sizeof *memo->arrays + slots + infos + checks + 2 * odds + walked);
+  _Static_assert(sizeof *memo->arrays <= 64, "arrays");
+  size_t paths = (sizeof(struct memo_paths) + 63) & ~63ul, arrays = 64; // what is looked at most in whole cache lines
+  char *memory = sys_map(paths + arrays + slots + infos + checks + 2 * odds + walked);
   if (!memory) return false;
-  memo->arrays = (struct memo_arrays *)memory, memory += sizeof *memo->arrays;
+  struct memo_paths *path_table = (struct memo_paths *)memory;
+  memory += paths;
+  memo->arrays = (struct memo_arrays *)memory, memory += arrays;
+  memo->arrays->paths = path_table;
   memo->frames = (struct memo_slot *)memory, memory += slots;
   memo->arrays->infos = (struct memo_info *)memory, memory += infos;
   memo->checks = (struct memo_check *)memory, memory += checks; // at most two a frame
   memo->arrays->odds = (struct memo_odd *)memory, memory += odds;
   memo->arrays->walked_odds = (struct memo_odd *)memory, memory += odds;
   memo->arrays->walked = (struct memo_walked *)memory;
+  stack_path_forget(path_table);
   return true;
 }
 
-void stack_memo_reset(struct stack_memo *memo) {
+static void record_reset(struct stack_memo *memo) {
   memo->count = memo->window_start = memo->top_checks = memo->window_checks = 0;
   memo->top_slot = 0;
   memo->foreign = false;
   memo->foreign_low = memo->foreign_high = 0;
   memo->site_keys[0] = memo->site_keys[1] = 0;
   memo->sites[0] = memo->sites[1] = (site_id){0};
+}
+
+void stack_memo_reset(struct stack_memo *memo) {
+  record_reset(memo);
+  if (memo->arrays) stack_path_forget(memo->arrays->paths);
 }
 
 // ---- may a word of the stack be read?
@@ -357,8 +363,8 @@ static uint64_t record_top(struct stack_memo *memo) {
   return memo->top_hash = hash ^ hash >> 33;
 }
 
-HT_NOINLINE uint64_t stack_memo_walk(struct stack_memo *memo, struct hook_frame entry) {
-  if (!memo->arrays && !memo_allocate(memo)) return 0;
+// Walks what is new and updates the record. Returns the window's hash.
+static HT_NOINLINE uint64_t memo_walk(struct stack_memo *memo, struct hook_frame entry) {
   for (;;) {
     if (memo->version != module_version) {
       stack_memo_reset(memo);
@@ -373,13 +379,15 @@ HT_NOINLINE uint64_t stack_memo_walk(struct stack_memo *memo, struct hook_frame 
     if (memo->version != module_version) continue; // the walk itself came upon a module in another's place
     uint32_t known = (uint32_t)(met + 1) + walked_count;
     if (met >= 0 && (known > record_max || (!memo->complete && known < stack_depth))) {
-      stack_memo_reset(memo); // too long, or too short to fill the window: from scratch, which leaves room for both
+      record_reset(memo); // too long, or too short to fill the window: from scratch, which leaves room for both
       continue;
     }
     if (met < 0) memo->complete = complete, memo->foreign = false;
     memo->foreign |= memo->seen_foreign;
     record_extend(memo, met, walk.rbp, walk.rbp_distance, walked_count);
-    return record_top(memo);
+    record_top(memo);
+    if (met >= 0 && memo->complete && !memo->foreign) stack_path_note(memo, (uint32_t)met);
+    return memo->top_hash;
   }
 }
 
@@ -387,13 +395,14 @@ HT_NOINLINE uint64_t stack_memo_walk(struct stack_memo *memo, struct hook_frame 
 
 struct node_request {
   const struct stack_memo *memo;
-  uint32_t line_frame;
+  uint32_t line_node;
 };
 
 // The node of the innermost frame, interning what is not yet. The caller holds site_lock.
 static node_id memo_node(void *context) {
   const struct node_request *request = context;
   const struct stack_memo *memo = request->memo;
+  if (request->line_node) return stack_merge_node(memo, request->line_node);
   uint32_t at = memo->count, node;
   struct memo_info *infos = memo->arrays->infos;
   while (at > 0 && !infos[at - 1].node) at--;
@@ -406,22 +415,46 @@ static node_id memo_node(void *context) {
       node = node_intern_locked(node, frame_native_locked(memo->frames[at].value, infos[at].odd & MEMO_INTERRUPTED));
     infos[at].node = node;
   }
-  if (request->line_frame) node = node_intern_locked(node, request->line_frame);
   return (node_id){node};
 }
 
-HT_NOINLINE site_id stack_memo_site_slow(struct stack_memo *memo, uint64_t key, int slot, enum ht_kind kind,
-                                         uint32_t line_frame) {
-  if (!memo->arrays) return (site_id){SITE_OVERFLOW};
-  struct node_request request = {memo, line_frame};
+bool stack_memo_is_interrupted(const struct stack_memo *memo, uint32_t frame) {
+  return memo->arrays->infos[frame].odd & MEMO_INTERRUPTED;
+}
+
+// The site of a known path, without the stack's frames; 0: it may be new.
+static site_id path_site(struct stack_memo *memo, struct memo_path *path, uint64_t key, int slot) {
+  if (likely(path->site_key == key)) return path->site;
+  site_id site = site_known(key, memo->sites[slot]);
+  if (!site.value) return site;
+  path->site_key = key;
+  return path->site = site;
+}
+
+HT_NOINLINE site_id stack_memo_site_other(struct stack_memo *memo, struct hook_frame frame, uint64_t beside,
+                                          enum ht_kind kind, uint32_t line_node) {
+  if (unlikely(!memo->arrays) && !memo_allocate(memo)) return site_reserved(SITE_OVERFLOW + kind);
+  int slot = kind != HT_KIND_HEAP;
+  struct memo_path *path = stack_path_find(memo, frame);
+  if (path) {
+    site_id site = path_site(memo, path, path->hash + beside, slot);
+    if (likely(site.value)) return memo->path = path, site;
+  }
+  memo->path = NULL;
+  uint64_t key = memo_walk(memo, frame) + beside;
+  struct node_request request = {memo, line_node};
   memo->sites[slot] = site_find(key, kind, memo->sites[slot], memo_node, &request);
   memo->site_keys[slot] = key;
   return memo->sites[slot];
 }
 
 uint32_t stack_memo_frames(const struct stack_memo *memo, uintptr_t *return_addresses, uint32_t capacity) {
-  uint32_t written = 0;
-  for (uint32_t i = memo->count; i-- > memo->window_start && written < capacity;)
+  const struct memo_path *path = memo->path;
+  uint32_t written = 0, outside = path ? path->joint : memo->count;
+  if (path) return_addresses[written++] = path->value;
+  for (uint32_t i = 0; path && i < path->frames && written < capacity; i++)
+    return_addresses[written++] = path->word[i].value;
+  for (uint32_t i = outside; i-- > (path ? 0 : memo->window_start) && written < capacity;)
     if (memo->frames[i].value >= 4096) return_addresses[written++] = memo->frames[i].value;
   return written;
 }

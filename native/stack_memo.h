@@ -57,7 +57,16 @@ struct memo_walked {
   uint8_t uses_rbp, odd;
 };
 
-struct memo_arrays; // stack_memo.c
+struct memo_paths; // stack_path.h
+struct memo_path;
+
+struct memo_arrays {
+  struct memo_info *infos;
+  struct memo_odd *odds;
+  struct memo_walked *walked;
+  struct memo_odd *walked_odds;
+  struct memo_paths *paths;
+};
 
 struct stack_memo {
   // The innermost frame as found last, compared first.
@@ -74,6 +83,7 @@ struct stack_memo {
   struct memo_slot *frames;
   struct memo_check *checks;
   struct memo_arrays *arrays;
+  const struct memo_path *path; // the checking mode: the path that the last stack was found by, NULL: it is the record
   uintptr_t stack_low, stack_high;     // the thread's own stack, [low, high); 0, 0: unknown
   uintptr_t foreign_low, foreign_high; // pages of another stack found readable
 };
@@ -83,9 +93,11 @@ extern uint64_t stack_unknown_rules; // walks that ended early since a rule coul
 
 void stack_memo_init(uint32_t depth);
 void stack_memo_reset(struct stack_memo *memo);
-// Walks what is new and updates the record. Returns the window's hash.
-uint64_t stack_memo_walk(struct stack_memo *memo, struct hook_frame frame);
-site_id stack_memo_site_slow(struct stack_memo *memo, uint64_t key, int slot, enum ht_kind kind, uint32_t line_frame);
+// The site of a stack other than the last one, or of another kind. `beside`: what its key has besides the hash.
+site_id stack_memo_site_other(struct stack_memo *memo, struct hook_frame frame, uint64_t beside, enum ht_kind kind,
+                              uint32_t line_node);
+// Whether that frame of the record was interrupted, so that its address is its own and not after a call.
+bool stack_memo_is_interrupted(const struct stack_memo *memo, uint32_t frame);
 // The checking mode: the frames of the window, innermost first; returns how many.
 uint32_t stack_memo_frames(const struct stack_memo *memo, uintptr_t *return_addresses, uint32_t capacity);
 
@@ -110,22 +122,31 @@ HT_INLINE bool stack_memo_checks_hold(const struct stack_memo *memo) {
   return true;
 }
 
-// The stack that ends in `frame`, as a hash.
-HT_INLINE uint64_t stack_memo_hash(struct stack_memo *memo, struct hook_frame frame) {
-  if (likely(memo->top_slot == frame.slot && memo->top_value == *(uintptr_t *)frame.slot &&
-             (memo->top_rbp == frame.rbp || !memo->top_rbp_matters) && memo->version == module_version) &&
-      !memo->foreign && stack_memo_unchanged(memo) && stack_memo_checks_hold(memo))
-    return memo->top_hash;
-  return stack_memo_walk(memo, frame);
+// The last stack once more.
+HT_INLINE bool stack_memo_again(const struct stack_memo *memo, struct hook_frame frame) {
+  return memo->top_slot == frame.slot && memo->top_value == *(uintptr_t *)frame.slot &&
+         (memo->top_rbp == frame.rbp || !memo->top_rbp_matters) && memo->version == module_version && !memo->foreign &&
+         stack_memo_unchanged(memo) && stack_memo_checks_hold(memo);
 }
 
-// The site of that stack. `line_frame`: a frame of another language that belongs to it (frame table), 0: none.
+// What the key of a heap site has besides the stack's hash.
+#define STACK_BESIDE_HEAP (HT_KIND_HEAP * STACK_BESIDE_KIND)
+#define STACK_BESIDE_KIND 0xA24BAED4963EE407ull
+
+// The last stack once more, and the heap's last site is this stack's: memo->sites[0].
+HT_INLINE bool stack_memo_heap_again(const struct stack_memo *memo, struct hook_frame frame) {
+  return stack_memo_again(memo, frame) && memo->site_keys[0] == memo->top_hash + STACK_BESIDE_HEAP;
+}
+
+// The site of the stack that ends in `frame`. `line_node`: frames of another language that belong into it
+// (stack_merge.h), 0: none.
 HT_INLINE site_id stack_memo_site(struct stack_memo *memo, struct hook_frame frame, enum ht_kind kind,
-                                  uint32_t line_frame) {
-  uint64_t key = stack_memo_hash(memo, frame) + kind * 0xA24BAED4963EE407ull + line_frame * 0x9FB21C651E98DF25ull;
+                                  uint32_t line_node) {
+  uint64_t beside = kind * STACK_BESIDE_KIND + line_node * 0x9FB21C651E98DF25ull;
   int slot = kind != HT_KIND_HEAP;
-  if (likely(memo->site_keys[slot] == key)) return memo->sites[slot];
-  return stack_memo_site_slow(memo, key, slot, kind, line_frame);
+  if (likely(stack_memo_again(memo, frame) && memo->site_keys[slot] == memo->top_hash + beside))
+    return memo->sites[slot];
+  return stack_memo_site_other(memo, frame, beside, kind, line_node);
 }
 
 #endif

@@ -20,12 +20,14 @@ uint32_t string_bytes = 1;
 char *string_blob;
 static uint32_t nodes_max, frames_max, strings_max;
 
+#define CHILDREN_LISTED 8 // of a node, in the order they came; those after them are found through a lookup table
+
 // Lookup tables: open addressing, 4-byte ids, 0 is empty. Guarded by site_lock.
 struct id_table {
   uint32_t *ids;
   uint32_t bits, used;
 };
-static struct id_table nodes_by_content, frames_by_content, strings_by_content;
+static struct id_table many_children, frames_by_content, strings_by_content;
 
 #define MULTIPLIER 0x9E3779B97F4A7C15ull
 
@@ -33,6 +35,11 @@ static uint64_t mix(uint64_t a, uint64_t b) {
   uint64_t value = (a ^ (b * 0xD1B54A32D192ED03ull)) * MULTIPLIER;
   return value ^ value >> 29;
 }
+
+// Items that a table has room for at least, under a limit of the address space.
+#define NODES_LEAST 32768
+#define FRAMES_LEAST 8192
+#define STRINGS_LEAST (1u << 19)
 
 static void *reserve(uint32_t *max, size_t item_bytes) {
   for (; *max >= 1024; *max /= 4) {
@@ -50,19 +57,30 @@ static bool table_init(struct id_table *table, uint32_t bits) {
 
 bool stack_table_init(void) {
   size_t limit_share = sys_address_space_share();
-  nodes_max = NODES_MAX, frames_max = FRAMES_MAX, strings_max = STRINGS_MAX;
-  while (nodes_max > 65536 && nodes_max * sizeof(struct node) > limit_share) nodes_max /= 2;
-  while (frames_max > 16384 && frames_max * sizeof(struct frame) > limit_share) frames_max /= 2;
-  while (strings_max > 1 << 20 && strings_max > limit_share) strings_max /= 2;
+  nodes_max = sys_table_room(NODES_MAX, sizeof(struct node), 0, 2 * NODES_LEAST, limit_share);
+  frames_max = sys_table_room(FRAMES_MAX, sizeof(struct frame), 0, 2 * FRAMES_LEAST, limit_share);
+  strings_max = sys_table_room(STRINGS_MAX, 1, 0, 2 * STRINGS_LEAST, limit_share);
   node_table = reserve(&nodes_max, sizeof *node_table);
   frame_table = reserve(&frames_max, sizeof *frame_table);
   string_blob = reserve(&strings_max, 1);
   if (!node_table || !frame_table || !string_blob) return false;
-  if (!table_init(&nodes_by_content, 10) || !table_init(&frames_by_content, 10) || !table_init(&strings_by_content, 8))
+  if (!table_init(&many_children, 10) || !table_init(&frames_by_content, 10) || !table_init(&strings_by_content, 8))
     return false;
   frame_table[FRAME_TRUNCATED].kind = HT_FRAME_TRUNCATED;
   frame_count = FRAME_TRUNCATED + 1;
   return true;
+}
+
+static void shrink(void *table, uint32_t *max, size_t item_bytes, uint32_t used, uint32_t least, size_t share_bytes) {
+  uint32_t room = sys_table_room(*max, item_bytes, used, least, share_bytes);
+  sys_trim(table, *max * item_bytes, room * item_bytes);
+  *max = room;
+}
+
+void stack_table_shrink_locked(size_t share_bytes) {
+  shrink(node_table, &nodes_max, sizeof *node_table, node_count, NODES_LEAST, share_bytes);
+  shrink(frame_table, &frames_max, sizeof *frame_table, frame_count, FRAMES_LEAST, share_bytes);
+  shrink(string_blob, &strings_max, 1, string_bytes, STRINGS_LEAST, share_bytes);
 }
 
 // ---- one lookup for all three
@@ -102,15 +120,32 @@ static bool node_same(uint32_t id, const void *wanted) {
   return node_table[id].parent == node->parent && node_table[id].frame == node->frame;
 }
 
-uint32_t node_intern_locked(uint32_t parent, uint32_t frame) {
-  struct node wanted = {parent, frame};
-  table_grow(&nodes_by_content, node_hash);
-  uint32_t *slot = table_slot(&nodes_by_content, node_hash_of(&wanted), node_same, &wanted);
+// 0: the table is full.
+static uint32_t node_new(uint32_t parent, uint32_t frame) {
+  if (node_count == nodes_max) return 0;
+  node_table[node_count] = (struct node){parent, frame, 0, 0};
+  return node_count++;
+}
+
+static uint32_t many_intern(uint32_t parent, uint32_t frame) {
+  struct node wanted = {.parent = parent, .frame = frame};
+  table_grow(&many_children, node_hash);
+  uint32_t *slot = table_slot(&many_children, node_hash_of(&wanted), node_same, &wanted);
   if (*slot) return *slot;
-  if (node_count == nodes_max || nodes_by_content.used + 1 >= 1u << nodes_by_content.bits) return parent;
-  node_table[node_count] = wanted;
-  nodes_by_content.used++;
-  return *slot = node_count++;
+  if (many_children.used + 1 >= 1u << many_children.bits || !(*slot = node_new(parent, frame))) return parent;
+  many_children.used++;
+  return *slot;
+}
+
+// Most nodes have a child or two, and most new nodes are children of a new one: a list needs no look at memory far
+// away.
+uint32_t node_intern_locked(uint32_t parent, uint32_t frame) {
+  uint32_t *link = &node_table[parent].child;
+  for (int listed = 0; listed < CHILDREN_LISTED; listed++, link = &node_table[*link].sibling) {
+    if (!*link) return (*link = node_new(parent, frame)) ? *link : parent;
+    if (node_table[*link].frame == frame) return *link;
+  }
+  return many_intern(parent, frame);
 }
 
 // ---- frames

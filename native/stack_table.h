@@ -13,6 +13,7 @@ struct frame {
 };
 struct node {
   uint32_t parent, frame;
+  uint32_t child, sibling; // its first child, the next child of its parent (node_intern_locked); 0: none
 };
 
 extern struct frame *frame_table;
@@ -23,6 +24,8 @@ extern uint32_t node_count; // [1, node_count); 0 is the root
 #define FRAME_TRUNCATED 1u // the frame `[truncated]`
 
 bool stack_table_init(void);
+// The tables reserve `share_bytes` each at most, where that leaves room for some more.
+void stack_table_shrink_locked(size_t share_bytes);
 // All three: the caller holds site_lock. 0 when the table is full.
 uint32_t frame_intern_locked(const struct frame *frame);
 // `return_address`: after the call; `exact`: the frame was interrupted there (signal), so the address is its own.

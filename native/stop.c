@@ -1,8 +1,8 @@
 #include "stop.h"
 
 #include <errno.h>
-#include <ucontext.h>
 
+#include "call_resume.h"
 #include "core.h"
 #include "lock.h"
 #include "sys.h"
@@ -11,7 +11,7 @@
 #include "thread.h"
 
 #define DEADLINE_NS 1000000000ull // parking may take this long in all; the rest is left loose, and the report says so
-#define GRACE_NS 20000000ull      // after this much silence it is looked up why a thread does not answer
+#define GRACE_NS 4000000ull       // after this much silence it is looked up why a thread does not answer
 // SIGCANCEL, which only the C library itself can block (nptl/pthread_sigmask.c): while a thread starts, ends, or spawns
 // a process. A thread that ends leaves SIGSETXID open (start_thread in nptl/pthread_create.c).
 #define C_LIBRARY_SIGNAL sys_signal_bit(32)
@@ -63,30 +63,6 @@ static uintptr_t thread_pointer(void) {
   return value;
 }
 
-// Calls that return EINTR after any handler, whatever SA_RESTART says (signal(7)), and that begin anew with the same
-// arguments do what the program asked for.
-static bool call_resumes(long call) {
-  static const short calls[] = {
-      SYS_poll,         SYS_ppoll,      SYS_select,          SYS_pselect6, SYS_epoll_wait,    SYS_epoll_pwait,
-      SYS_epoll_pwait2, SYS_nanosleep,  SYS_clock_nanosleep, SYS_pause,    SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
-      SYS_semop,        SYS_semtimedop, SYS_msgrcv,          SYS_msgsnd,   SYS_futex,         SYS_io_getevents,
-      SYS_read,         SYS_recvfrom,   SYS_recvmsg,         SYS_recvmmsg, SYS_accept,        SYS_accept4};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    if (calls[i] == call) return true;
-  return false;
-}
-
-// The kernel has written the time that was left where a sleep asked for it.
-static void call_resume(const struct stop_thread *slot, greg_t *registers) {
-  bool interrupted = registers[REG_RAX] == -EINTR && (uintptr_t)registers[REG_RIP] == slot->call_pc;
-  if (!interrupted || !call_resumes(slot->call)) return;
-  if (slot->call == SYS_nanosleep && registers[REG_RSI]) registers[REG_RDI] = registers[REG_RSI];
-  bool relative = slot->call == SYS_clock_nanosleep && registers[REG_RSI] == 0;
-  if (relative && registers[REG_R10]) registers[REG_RDX] = registers[REG_R10];
-  registers[REG_RAX] = slot->call;
-  registers[REG_RIP] -= 2; // the `syscall` instruction
-}
-
 static void answer(struct stop_thread *slot, enum stop_state state) {
   __atomic_store_n(&slot->state, state, __ATOMIC_RELEASE);
   __atomic_add_fetch(&stop.answers, 1, __ATOMIC_SEQ_CST);
@@ -130,7 +106,7 @@ static void park_after_hook(int unused) {
 // hook ends, or is asked again.
 static bool at_work(struct stop_thread *slot) {
   struct thread *thread = thread_tls;
-  if (thread && thread->in_hook) {
+  if (thread && ((thread->in_hook && thread->in_hook != THREAD_STOPPED) || thread->moving)) {
     if (!ht_call_after_hook(thread, park_after_hook, 0)) answer(slot, STOP_BUSY);
     return true;
   }
@@ -143,14 +119,16 @@ static void stop_handler(int signal, siginfo_t *info, void *context) {
   int turn;
   __atomic_add_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
   struct stop_thread *slot = slot_to_park(&turn);
-  if (slot && !at_work(slot)) {
-    ucontext_t *interrupted = context;
-    greg_t *registers = interrupted->uc_mcontext.gregs;
+  ucontext_t *interrupted = context;
+  greg_t *registers = interrupted->uc_mcontext.gregs;
+  if (!slot) { // it came so late that the stop is over; the call was interrupted all the same
+    call_resume(-1, 0, registers);
+  } else if (!at_work(slot)) {
     for (int i = 0; i < STOP_REGISTERS; i++) slot->registers[i] = (uintptr_t)registers[i];
     slot->stack_pointer = (uintptr_t)registers[REG_RSP];
     vector_note(slot, interrupted->uc_mcontext.fpregs);
     park(slot, turn);
-    call_resume(slot, registers);
+    call_resume(slot->call, slot->call_pc, registers);
   }
   __atomic_sub_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
 }

@@ -62,6 +62,13 @@ void *sys_map(size_t bytes) {
   return start;
 }
 
+void sys_own_note(uintptr_t start, uintptr_t end) {
+  lock_take(&own_lock);
+  struct own_range *slot = own_slot_locked();
+  if (slot) *slot = (struct own_range){start, end};
+  lock_drop(&own_lock);
+}
+
 void sys_unmap(void *start, size_t bytes) {
   bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
   lock_take(&own_lock);
@@ -72,26 +79,92 @@ void sys_unmap(void *start, size_t bytes) {
   sys_call3(SYS_munmap, (long)start, (long)bytes, 0);
 }
 
+void sys_trim(void *start, size_t bytes, size_t kept_bytes) {
+  uintptr_t end = ((uintptr_t)start + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+  uintptr_t kept_end = ((uintptr_t)start + kept_bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+  if (kept_end >= end) return;
+  lock_take(&own_lock);
+  for (struct own_page *page = &own_first; page; page = page->next)
+    for (uint32_t i = 0; i < page->used; i++)
+      if (page->ranges[i].start == (uintptr_t)start) page->ranges[i].end = kept_end;
+  lock_drop(&own_lock);
+  sys_call3(SYS_munmap, (long)kept_end, (long)(end - kept_end), 0);
+}
+
 void sys_own_each(void (*visit)(uintptr_t, uintptr_t, void *), void *context) {
   for (struct own_page *page = &own_first; page; page = page->next)
     for (uint32_t i = 0; i < page->used; i++)
       if (page->ranges[i].start) visit(page->ranges[i].start, page->ranges[i].end, context);
 }
 
+// The ranges that one page of the list holds: not the page itself, which stands in itself, nor what is kept.
+static void page_ranges_each(const struct own_page *page, bool (*kept)(uintptr_t),
+                             void (*visit)(uintptr_t start, size_t bytes)) {
+  for (uint32_t i = page != &own_first; i < page->used; i++) {
+    const struct own_range *range = &page->ranges[i];
+    if (range->start && !kept(range->start)) visit(range->start, range->end - range->start);
+  }
+}
+
+static void range_empty(uintptr_t start, size_t bytes) {
+  sys_call3(SYS_madvise, (long)start, (long)bytes, MADV_DONTNEED);
+}
+
+static void range_unmap(uintptr_t start, size_t bytes) { sys_call3(SYS_munmap, (long)start, (long)bytes, 0); }
+
+void sys_own_empty(bool (*kept)(uintptr_t start)) {
+  for (struct own_page *page = &own_first; page; page = page->next) page_ranges_each(page, kept, range_empty);
+}
+
+void sys_own_unmap(bool (*kept)(uintptr_t start)) {
+  for (struct own_page *page = &own_first, *next; page; page = next) {
+    page_ranges_each(page, kept, range_unmap);
+    next = page->next;
+    if (page != &own_first) range_unmap((uintptr_t)page, sizeof *page);
+  }
+}
+
 struct lock *sys_lock(void) {
   return &own_lock;
 }
 
-size_t sys_address_space_share(void) {
+#define SHARE_UNLIMITED (1ul << 40)
+
+size_t sys_share_of(size_t limit_bytes) {
+  return limit_bytes / 64 < SHARE_UNLIMITED ? limit_bytes / 64 : SHARE_UNLIMITED;
+}
+
+static size_t limit_of(int resource) {
   struct rlimit limit;
-  if (sys_call4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) < 0 || limit.rlim_cur == RLIM_INFINITY) return 1ul << 40;
-  return limit.rlim_cur / 64;
+  return sys_call4(SYS_prlimit64, 0, resource, 0, (long)&limit) < 0 ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+size_t sys_address_space_share(void) {
+  size_t space = sys_share_of(limit_of(RLIMIT_AS)), data = sys_share_of(limit_of(RLIMIT_DATA));
+  return space < data ? space : data;
+}
+
+uint32_t sys_table_room(uint32_t max, size_t item_bytes, uint32_t used, uint32_t least, size_t share_bytes) {
+  while (max / 2 >= used && max / 2 - used >= least && max * item_bytes > share_bytes) max /= 2;
+  return max;
 }
 
 // ---- process and time
 
-int sys_pid(void) { return (int)sys_call0(SYS_getpid); }
-int sys_tid(void) { return (int)sys_call0(SYS_gettid); }
+static struct {
+  int pid, tid, parent_pid; // 0: this is no copy
+} original;
+
+int sys_pid(void) { return original.pid ? original.pid : (int)sys_call0(SYS_getpid); }
+int sys_tid(void) { return original.pid ? original.tid : (int)sys_call0(SYS_gettid); }
+int sys_parent_pid(void) { return original.pid ? original.parent_pid : (int)sys_call0(SYS_getppid); }
+bool sys_is_copy(void) { return original.pid != 0; }
+
+void sys_copy_mark(int pid, int tid, int parent_pid) {
+  original.tid = tid;
+  original.parent_pid = parent_pid;
+  original.pid = pid;
+}
 
 // clock_gettime of the C library goes through the vDSO and cannot fail for these clocks.
 static uint64_t clock_ns(clockid_t clock) {
@@ -100,6 +173,7 @@ static uint64_t clock_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 uint64_t sys_now_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+uint64_t sys_tick_ns(void) { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 uint64_t sys_unix_now_ns(void) { return clock_ns(CLOCK_REALTIME); }
 
 // ---- files

@@ -30,15 +30,33 @@ void sys_unmap(void *start, size_t bytes);
 
 // Calls `visit` for each range of own memory (as given by sys_map and sys_own_add).
 void sys_own_each(void (*visit)(uintptr_t start, uintptr_t end, void *context), void *context);
+// Notes memory that was mapped by sys_map before its list was made as new.
+void sys_own_note(uintptr_t start, uintptr_t end);
+// Of all own memory but what is `kept`: gives the pages back, so that it reads zeros; unmaps it, with the list itself,
+// whose variables must then be made as new.
+void sys_own_empty(bool (*kept)(uintptr_t start));
+void sys_own_unmap(bool (*kept)(uintptr_t start));
 struct lock;
 struct lock *sys_lock(void);
 
-// Bytes of address space that one table may reserve: a 64th of RLIMIT_AS, or plenty without a limit.
+// Bytes of address space that one table may reserve: a 64th of RLIMIT_AS and RLIMIT_DATA, or plenty without a limit.
 size_t sys_address_space_share(void);
+size_t sys_share_of(size_t limit_bytes);
+// How many of `max` items fit into that share when `used` are there already and `least` more are wanted.
+uint32_t sys_table_room(uint32_t max, size_t item_bytes, uint32_t used, uint32_t least, size_t share_bytes);
+// Gives back what lies behind the first `kept_bytes` of a range that sys_map gave.
+void sys_trim(void *start, size_t bytes, size_t kept_bytes);
 
 int sys_pid(void); // the kernel's answer, never a remembered one
 int sys_tid(void);
-uint64_t sys_now_ns(void);      // CLOCK_MONOTONIC
+int sys_parent_pid(void);
+// In a copy of the process (copy.h): from here on the three above answer as in the original.
+void sys_copy_mark(int pid, int tid, int parent_pid);
+bool sys_is_copy(void);
+uint64_t sys_now_ns(void); // CLOCK_MONOTONIC
+// The same as it stood at the kernel's last tick, 1 to 10 ms ago: a few loads, where reading the processor's counter
+// takes three times as long.
+uint64_t sys_tick_ns(void);
 uint64_t sys_unix_now_ns(void); // CLOCK_REALTIME
 
 // Files, for the writer and for /proc. Descriptors are close-on-exec and are never kept open between calls.

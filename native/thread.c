@@ -1,9 +1,14 @@
 #include "thread.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "alt_stack.h"
+#include "ended_threads.h"
 #include "live.h"
 #include "lock.h"
 #include "modules.h"
@@ -15,8 +20,8 @@ __thread struct thread *thread_tls __attribute__((tls_model("initial-exec")));
 static __thread bool entering __attribute__((tls_model("initial-exec"))); // a signal handler in thread_enter
 uint64_t thread_unseen_calls;
 
-static bool recording;
-static struct thread *threads;                                  // all structs ever made
+HT_KEPT static bool recording;
+HT_KEPT static struct thread *threads;                          // all structs ever made
 static struct lock threads_lock = LOCK_INIT(LOCK_RANK_THREADS); // guards the list's head and every `state`
 
 // Named in <libc-symbols.h> of glibc, exported for the garbage collectors of the world: where the main thread's
@@ -53,11 +58,22 @@ static struct thread *reusable_locked(uint32_t tid) {
   return NULL;
 }
 
+// The counters go on with the next thread (shares of ended threads belong to the totals); its own begin here.
+static void struct_part_locked(struct thread *thread) {
+  struct ended_thread ended = {.tid = thread->tid, .allocations = thread_allocations(thread)};
+  memcpy(ended.name, thread->name, sizeof ended.name);
+  ended_threads_add_locked(&ended);
+  thread->allocations_before += ended.allocations;
+}
+
 static struct thread *struct_take(uint32_t tid) {
   lock_take(&threads_lock);
   struct thread *thread = reusable_locked(tid);
-  if (!thread) {
-    thread = sys_map(sizeof *thread);
+  if (thread) {
+    struct_part_locked(thread);
+  } else {
+    char *memory = sys_map(ALT_STACK_BYTES + sizeof *thread);
+    thread = memory ? (struct thread *)(memory + ALT_STACK_BYTES) : NULL;
     if (thread) {
       thread->next = threads;
       __atomic_store_n(&threads, thread, __ATOMIC_RELEASE);
@@ -71,12 +87,11 @@ static struct thread *struct_take(uint32_t tid) {
   return thread;
 }
 
-// The counters stay: they go on with the new thread (shares of dead threads belong to the totals).
 static void struct_start(struct thread *thread, uintptr_t low, uintptr_t high) {
   stack_memo_reset(&thread->memo);
   thread->memo.stack_low = low;
   thread->memo.stack_high = high;
-  thread->in_hook = thread->suspended = thread->deferred_used = 0;
+  thread->in_hook = thread->suspended = thread->deferred_used = thread->in_driver = thread->moving = 0;
   thread->last_block = 0;
   thread->name[0] = 0;
 }
@@ -100,6 +115,7 @@ static struct thread *enter(uintptr_t low, uintptr_t high) {
   if (thread) {
     struct_start(thread, low, high);
     thread->is_main = is_main;
+    if (!live_partial) alt_stack_set((char *)thread - ALT_STACK_BYTES); // it could not be taken back from here
     if (!is_main) thread_many_begin();
     thread_tls = thread;
   }
@@ -120,26 +136,83 @@ void thread_register(uintptr_t low, uintptr_t high) {
 void thread_entering_set(bool on) { entering = on; }
 
 void thread_exiting(struct thread *thread) {
+  sys_call3(SYS_prctl, PR_GET_NAME, (long)thread->name, 0); // 16 bytes with the NUL, prctl(2)
   lock_take(&threads_lock);
   thread->state = THREAD_EXITING;
   lock_drop(&threads_lock);
 }
 
 uint64_t thread_allocations(const struct thread *thread) {
-  uint64_t allocations = 0;
+  uint64_t allocations = thread->count.front_allocations;
   for (int kind = 0; kind < HT_KIND_COUNT; kind++)
     for (int class = 0; class < SIZE_CLASSES; class ++)
       allocations += thread->count.kinds[kind].sizes[class].allocations;
-  return allocations;
+  return allocations - thread->allocations_before;
 }
 
-void thread_many_begin(void) { __atomic_store_n(&count_many_threads, true, __ATOMIC_SEQ_CST); }
+void thread_many_begin(void) { __atomic_store_n(&count_shared.many_threads, true, __ATOMIC_SEQ_CST); }
+
+// ---- attach and detach
+
+static void thread_stop(struct thread *thread, void *unused) {
+  (void)unused;
+  thread->suspended = 1;
+  if (!thread->in_hook) thread->in_hook = THREAD_STOPPED;
+}
+
+void threads_stop_all(void) {
+  thread_recording_set(false);
+  thread_each(thread_stop, NULL);
+}
+
+// What is needed while detached stands at the beginning.
+_Static_assert(offsetof(struct thread, count) < 4096, "the first page");
+
+static void thread_empty(struct thread *thread, void *unused) {
+  (void)unused;
+  uintptr_t start = (uintptr_t)thread + 4096;
+  sys_call3(SYS_madvise, (long)start, (long)((uintptr_t)(thread + 1) - start), MADV_DONTNEED);
+}
+
+void threads_empty_all(void) { thread_each(thread_empty, NULL); }
+
+static void thread_renew(struct thread *thread, void *unused) {
+  (void)unused;
+  uintptr_t low = thread->memo.stack_low, high = thread->memo.stack_high;
+  memset(&thread->count, 0, sizeof thread->count);
+  memset(&thread->memo, 0, sizeof thread->memo); // its arrays are gone
+  thread->memo.stack_low = low;
+  thread->memo.stack_high = high;
+  thread->last_block = thread->allocations_before = 0;
+  thread->is_main = thread->tid == (uint32_t)sys_pid();
+  thread->sample_budget = thread->sample_budget_given = 0;
+  thread->deferred_used = thread->moving = 0;
+  if (tid_gone(thread->tid)) thread->state = THREAD_FREE; // while nobody heard of it
+  __atomic_store_n(&thread->suspended, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&thread->in_hook, 0, __ATOMIC_RELEASE);
+}
+
+void threads_renew_all(void) { thread_each(thread_renew, NULL); }
+
+static void thread_memory_visit(struct thread *thread, void *context) {
+  void (*visit)(uintptr_t, uintptr_t) = *(void (**)(uintptr_t, uintptr_t))context;
+  visit((uintptr_t)thread - ALT_STACK_BYTES, ((uintptr_t)(thread + 1) + 4095) & ~4095ul);
+}
+
+void threads_memory_each(void (*visit)(uintptr_t start, uintptr_t end)) { thread_each(thread_memory_visit, &visit); }
 
 // ---- all locks at once
 
 // Their owners lie above this file.
 struct lock *sampler_lock(void);
+struct lock *mark_lock(void);
 struct lock *hook_thread_lock(void);
+
+// Of the front end for GPUs, which native does not know: here, so that fork and report can take it.
+static struct lock front_lock = LOCK_INIT(LOCK_RANK_FRONT);
+struct lock *thread_front_lock(void) {
+  return &front_lock;
+}
 
 static struct lock *lock_by_rank(int rank) {
   switch (rank) {
@@ -147,6 +220,10 @@ static struct lock *lock_by_rank(int rank) {
     return hook_thread_lock();
   case LOCK_RANK_SAMPLE:
     return sampler_lock();
+  case LOCK_RANK_MARKS:
+    return mark_lock();
+  case LOCK_RANK_FRONT:
+    return &front_lock;
   case LOCK_RANK_RANGES:
     return range_lock();
   case LOCK_RANK_THREADS:
@@ -178,12 +255,22 @@ void thread_locks_drop(void) {
     if (lock_by_rank(rank)) lock_drop(lock_by_rank(rank));
 }
 
+void thread_locks_reset(void) {
+  for (int rank = 0; rank < LOCK_RANK_COUNT; rank++)
+    if (lock_by_rank(rank)) lock_by_rank(rank)->state = 0;
+}
+
 // ---- fork
 
 void thread_fork_child(void) {
   struct thread *self = thread_tls;
-  for (struct thread *thread = threads; thread; thread = thread->next)
+  ended_threads_forget();
+  for (struct thread *thread = threads; thread; thread = thread->next) {
+    thread->allocations_before = 0; // count_fork_child has cleared the counters
+    thread->heap_sample_left = 0;   // chances of its own
+    thread->heap_sample_random = 0;
     if (thread != self) thread->state = THREAD_FREE;
+  }
   if (!self) return;
   self->tid = (uint32_t)sys_tid();
   self->is_main = true;

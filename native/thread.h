@@ -8,6 +8,9 @@
 #include "stack_memo.h"
 #include "words.h"
 
+// In place of a hook that it is in: it was outside of any when recording ended, and begins none any more.
+#define THREAD_STOPPED 2
+
 enum thread_state {
   THREAD_FREE,
   THREAD_ALIVE,
@@ -19,28 +22,40 @@ struct deferred_call {
   uintptr_t start;
   size_t size_bytes;
   void (*call)(int argument); // DEFERRED_CALL: of heaptide's own handlers
-  site_id site;
-  int argument;      // protection of a mapping
-  uint8_t operation; // enum deferred_operation
+  int argument;               // protection of a mapping
+  bool is_block;              // DEFERRED_MAP: not a file's or shared pages
+  uint8_t operation;          // enum deferred_operation
 };
-enum deferred_operation { DEFERRED_ALLOC, DEFERRED_FREE, DEFERRED_MAP, DEFERRED_UNMAP, DEFERRED_CALL };
+enum deferred_operation {
+  DEFERRED_ALLOC,
+  DEFERRED_ALLOC_FOREIGN,
+  DEFERRED_FREE,
+  DEFERRED_MAP,
+  DEFERRED_UNMAP,
+  DEFERRED_CALL
+};
 #define DEFERRED_MAX 64 // beyond it calls are counted as unseen
 
 struct thread {
   // Written by the thread itself, read by others (peak, sampler, report).
-  uint8_t in_hook;   // inside heaptide: signal handlers then defer their records
+  uint8_t in_hook;   // inside heaptide: signal handlers then defer their records; or THREAD_STOPPED
   uint8_t suspended; // calls are passed through (heaptide's own; Python's allocator underneath its hooks)
   uint8_t state;     // enum thread_state, LOCK_RANK_THREADS
   uint8_t deferred_used;
+  uint8_t in_driver; // inside a call of a GPU runtime: what it maps is the driver's address space, not a block
   uint32_t tid;
   uintptr_t last_block;                       // what its last allocation-family call returned; 0: none (temporaries)
   int64_t sample_budget, sample_budget_given; // bytes until the clock is looked at (sampler.h)
   uint64_t sample_tsc;                        // when it was looked at last
+  int64_t heap_sample_left;                   // bytes to its next sample (heap_sample.h)
+  struct thread *next;                        // in the list of all structs, never unlinked
   struct stack_memo memo;
   struct count count;
-  char name[16]; // the kernel's, taken when the thread ends or a report is written
+  uint64_t allocations_before; // of the threads that had this struct before
+  char name[16];               // the kernel's, taken when the thread ends
   bool is_main;
-  struct thread *next; // in the list of all structs, never unlinked
+  uint8_t moving;              // its realloc is under way: the old block is out of the live map, the new one not yet in
+  uint64_t heap_sample_random; // 0: none drawn yet
   struct deferred_call deferred[DEFERRED_MAX];
 };
 
@@ -77,14 +92,29 @@ void thread_register(uintptr_t stack_low, uintptr_t stack_high);
 void thread_entering_set(bool entering);
 // From the thread's key destructor: its struct may be taken over once the thread is gone.
 void thread_exiting(struct thread *thread);
-// Allocations of a thread so far.
+// Allocations of a struct's present thread so far.
 uint64_t thread_allocations(const struct thread *thread);
 // A thread that is being created: from now on counters are kept per thread.
 void thread_many_begin(void);
 
+// Guards the tables of the front end for GPUs. Taken inside a hook.
+struct lock;
+struct lock *thread_front_lock(void);
+
+// Detach: no thread records any more; whoever is still on its way out of a hook passes through. The world is parked.
+void threads_stop_all(void);
+// After that: what they hold besides goes back to the kernel.
+void threads_empty_all(void);
+// Attach: all structs are as new, for the same threads. Nobody is in a hook.
+void threads_renew_all(void);
+// The structs' memory, which outlives a detach: threads know where theirs is.
+void threads_memory_each(void (*visit)(uintptr_t start, uintptr_t end));
+
 // Around fork, and around parking the others: takes every lock in rank order, drops them.
 void thread_locks_take(void);
 void thread_locks_drop(void);
+// In a copy of the process: whoever held them is not there.
+void thread_locks_reset(void);
 // In the fork child: only this thread is left, everything recorded so far belongs to the parent.
 void thread_fork_child(void);
 

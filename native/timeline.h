@@ -1,4 +1,4 @@
-// Live bytes over time, on an even grid: sample i holds what was live i periods after the start. Bounded: when the
+// Live bytes and calls over time, on an even grid: sample i holds what was i periods after the start. Bounded: when the
 // table is full, every second sample goes and the period doubles.
 // Pure data; whoever calls makes sure that nobody else does (sampler.c: LOCK_RANK_SAMPLE).
 #ifndef HT_TIMELINE_H
@@ -6,11 +6,12 @@
 
 #include "words.h"
 
-#define TIMELINE_SAMPLES 4096 // even; 224 KiB when full, touched as it fills
+#define TIMELINE_SAMPLES 4096 // even; 288 KiB when full, touched as it fills
 
 struct timeline_values {
   uint64_t live_bytes[HT_KIND_COUNT];
-  uint64_t rss_bytes; // 0: not read
+  uint64_t rss_bytes;                // 0: not read
+  uint64_t allocations, temporaries; // since the start, all kinds together
 };
 
 struct timeline {

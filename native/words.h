@@ -39,6 +39,8 @@ struct block {
 #define HT_EXPORT __attribute__((visibility("default")))
 // For variables that hooks read: `extern` alone would have them looked up in the table of other modules' symbols.
 #define HT_HIDDEN __attribute__((visibility("hidden")))
+// Stays as it is when everything else is made as good as new, to attach once more (attach.c).
+#define HT_KEPT __attribute__((section("heaptide_kept")))
 #define HT_NOINLINE __attribute__((noinline))
 #define HT_INLINE static inline __attribute__((always_inline))
 

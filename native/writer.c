@@ -13,6 +13,9 @@
 #include "text.h"
 
 #define SIGNAL_SET_BYTES 8 // the kernel's sigset_t
+// While a checkpoint is written the other threads run: one that closes descriptors by the row, or opens new ones, is
+// not to meet this one. Below 64, beyond which the kernel has to make its table larger.
+#define CHECKPOINT_FD_LOWEST 48
 #define ZSTD_LEVEL 3
 // A window of 128 KiB keeps zstd's tables at about 1 MiB; sections are tables of small rows that gain nothing from
 // looking further back.
@@ -69,13 +72,13 @@ static int open_beyond_limit(const char *path, int flags) {
   return fd;
 }
 
-// Never 0, 1 or 2: where the program has closed those, its other threads may still write to them.
-static int file_create(const char *path) {
-  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+// At least `lowest`: where the program has closed 0, 1 and 2, its other threads may still write to them.
+static int file_create(const char *path, int truncate, int lowest) {
+  const int flags = O_WRONLY | O_CREAT | truncate | O_NOFOLLOW | O_CLOEXEC;
   int fd = sys_open(path, flags, 0644);
   if (fd == -EMFILE) fd = open_beyond_limit(path, flags);
-  if (fd < 0 || fd > 2) return fd;
-  int moved = (int)sys_call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
+  if (fd < 0 || fd >= lowest) return fd;
+  int moved = (int)sys_call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
   sys_close(fd);
   return moved;
 }
@@ -120,7 +123,13 @@ static void section_store(struct writer *writer, const void *data, size_t bytes)
   writer->offset += bytes;
 }
 
+static void section_store_raw(struct writer *writer) {
+  section_store(writer, writer->raw, writer->raw_used);
+  writer->raw_used = 0;
+}
+
 static void section_stream(struct writer *writer, ZSTD_EndDirective end) {
+  if (writer->plain) return section_store_raw(writer);
   ZSTD_inBuffer in = {writer->raw, writer->raw_used, 0};
   size_t left;
   do {
@@ -135,8 +144,16 @@ static void section_stream(struct writer *writer, ZSTD_EndDirective end) {
   writer->raw_used = 0;
 }
 
+// A checkpoint lies over an older one, whose bytes must not show between two sections.
+static void section_align(struct writer *writer) {
+  static const char zeros[8];
+  size_t gap = -writer->offset & 7;
+  if (gap && writer->in_place) file_write(writer, zeros, gap, writer->offset);
+  writer->offset += gap;
+}
+
 void writer_section(struct writer *writer, enum ht_section_id id) {
-  writer->offset = (writer->offset + 7) & ~7ull;
+  section_align(writer);
   writer->sections[writer->header.section_count++] = (struct ht_file_section){.id = id, .offset = writer->offset};
   writer->raw_used = 0;
   writer->streaming = false;
@@ -160,6 +177,7 @@ void writer_add(struct writer *writer, const void *data, size_t bytes) {
 
 // A section that fits into `raw` is stored in whichever form is shorter.
 static void section_end_short(struct writer *writer) {
+  if (writer->plain) return section_store_raw(writer);
   size_t compressed =
       ZSTD_compress2(writer->zstd, writer->stored, sizeof writer->stored, writer->raw, writer->raw_used);
   if (!ZSTD_isError(compressed) && compressed < writer->raw_used) {
@@ -176,7 +194,7 @@ void writer_section_end(struct writer *writer) {
     section_end_short(writer);
     return;
   }
-  section_last(writer)->flags = HT_SECTION_ZSTD;
+  if (!writer->plain) section_last(writer)->flags = HT_SECTION_ZSTD;
   section_stream(writer, ZSTD_e_end);
 }
 
@@ -190,24 +208,20 @@ static void name_add(struct text *text, int pid, uint32_t image) {
   text_add_decimal(text, image);
 }
 
-static bool path_make(char path[WRITER_PATH_BYTES], const char *directory, const char *prefix, int pid, uint32_t image,
-                      const char *suffix) {
+const char *const checkpoint_suffixes[2] = {".live", ".live2"};
+
+bool writer_path(char path[WRITER_PATH_BYTES], const char *directory, bool hidden, int pid, uint32_t image,
+                 const char *suffix) {
   struct text text;
   text_start(&text, path, WRITER_PATH_BYTES);
   text_add(&text, directory);
-  text_add(&text, prefix);
+  text_add(&text, hidden ? "/." : "/");
   name_add(&text, pid, image);
   text_add(&text, suffix);
   return !text.cut;
 }
 
-static void paths_make(struct writer *writer, const char *directory, int pid, uint32_t image) {
-  if (!path_make(writer->path, directory, "/", pid, image, ".bin") ||
-      !path_make(writer->temporary, directory, "/.", pid, image, ".tmp"))
-    writer_fail(writer, -ENAMETOOLONG);
-}
-
-struct writer *writer_open(const char *directory, int pid, uint32_t image, uint32_t section_count) {
+static struct writer *writer_new(uint32_t section_count) {
   struct writer *writer = sys_map(sizeof *writer);
   if (!writer) return NULL;
   writer->header.version = HT_FILE_VERSION;
@@ -215,10 +229,33 @@ struct writer *writer_open(const char *directory, int pid, uint32_t image, uint3
   writer->offset = sizeof writer->header + section_count * sizeof(struct ht_file_section);
   writer->fd = -1;
   writer->size_signal_pending = signal_pending(SIGXFSZ);
-  paths_make(writer, directory, pid, image);
-  if (!zstd_start(writer)) writer_fail(writer, -ENOMEM);
-  if (!writer->error) writer->fd = file_create(writer->temporary);
+  return writer;
+}
+
+static void file_open(struct writer *writer, const char *path, int truncate, int lowest) {
+  if (!writer->error) writer->fd = file_create(path, truncate, lowest);
   if (!writer->error && writer->fd < 0) writer_fail(writer, writer->fd);
+}
+
+struct writer *writer_open(const char *directory, int pid, uint32_t image, uint32_t section_count) {
+  struct writer *writer = writer_new(section_count);
+  if (!writer) return NULL;
+  if (!writer_path(writer->path, directory, false, pid, image, ".bin") ||
+      !writer_path(writer->temporary, directory, true, pid, image, ".tmp"))
+    writer_fail(writer, -ENAMETOOLONG);
+  if (!zstd_start(writer)) writer_fail(writer, -ENOMEM);
+  file_open(writer, writer->temporary, O_TRUNC, 3);
+  return writer;
+}
+
+struct writer *writer_open_checkpoint(const char *directory, int pid, uint32_t image, uint32_t section_count,
+                                      int slot) {
+  struct writer *writer = writer_new(section_count);
+  if (!writer) return NULL;
+  writer->plain = writer->in_place = true;
+  if (!writer_path(writer->path, directory, true, pid, image, checkpoint_suffixes[slot]))
+    writer_fail(writer, -ENAMETOOLONG);
+  file_open(writer, writer->path, 0, CHECKPOINT_FD_LOWEST);
   return writer;
 }
 
@@ -240,7 +277,7 @@ static void lost_note(struct writer *writer) {
   struct text text = {.bytes = writer->path, .capacity = sizeof writer->path, .length = strlen(writer->path) - 3};
   text_add(&text, "lost.");
   text_add_decimal(&text, (uint64_t)writer->error);
-  int fd = file_create(writer->path);
+  int fd = file_create(writer->path, O_TRUNC, 3);
   if (fd >= 0) sys_close(fd);
 }
 
@@ -250,6 +287,7 @@ static void file_finish(struct writer *writer) {
     long closed = sys_call3(SYS_close, writer->fd, 0, 0); // network file systems say here that there was no room
     if (closed < 0 && closed != -EINTR) writer_fail(writer, closed);
   }
+  if (writer->in_place) return;
   if (!writer->error) {
     long renamed = sys_call4(SYS_renameat, AT_FDCWD, (long)writer->temporary, AT_FDCWD, (long)writer->path);
     if (renamed < 0) writer_fail(writer, renamed);

@@ -10,12 +10,12 @@
 #include "running_frame.h"
 #include "table_lock.h"
 
-static struct python_arena_allocator below;
+HT_KEPT static struct python_arena_allocator below; // another tool's allocator may keep heaptide's for good
 static uint64_t mapped_bytes; // changed with the GIL; with several interpreters each has its own, hence atomically
 
 static void *arena_alloc(void *context, size_t bytes) {
   (void)context;
-  struct thread *thread = thread_self();
+  struct thread *thread = hook_python_on ? thread_self() : NULL;
   uint8_t suspended = thread ? thread->suspended : 0;
   if (thread) thread->suspended = 1;
   void *arena = below.alloc(below.context, bytes);
@@ -32,15 +32,16 @@ static void count_dropped(uint32_t pair, void *thread) {
 
 static void arena_free(void *context, void *arena, size_t bytes) {
   (void)context;
-  struct thread *thread = thread_self();
+  struct thread *thread = hook_python_on ? thread_self() : NULL;
   uint8_t suspended = thread ? thread->suspended : 0;
+  bool known = thread && arenas_contain((uintptr_t)arena); // else it is from before an attach
   if (thread) {
     ht_unmap(thread, (uintptr_t)arena, bytes);
     tables_enter(thread);
     object_map_forget((uintptr_t)arena, bytes, count_dropped, thread);
     tables_leave(thread);
     thread->suspended = 1;
-    __atomic_sub_fetch(&mapped_bytes, bytes, __ATOMIC_RELAXED);
+    if (known) __atomic_sub_fetch(&mapped_bytes, bytes, __ATOMIC_RELAXED);
   }
   below.free(below.context, arena, bytes);
   if (thread) thread->suspended = suspended;
@@ -53,6 +54,12 @@ void arenas_install(void) {
   below = now;
   now = (struct python_arena_allocator){NULL, arena_alloc, arena_free};
   python.PyObject_SetArenaAllocator(&now);
+}
+
+void arenas_remove(void) {
+  struct python_arena_allocator now;
+  python.PyObject_GetArenaAllocator(&now);
+  if (now.alloc == arena_alloc) python.PyObject_SetArenaAllocator(&below);
 }
 
 bool arenas_contain(uintptr_t address) {

@@ -7,6 +7,8 @@
 
 // Wraps the arena allocator that is set.
 void arenas_install(void);
+// Puts back what was there. The caller holds the GIL.
+void arenas_remove(void);
 
 // Whether `address` lies in an arena.
 bool arenas_contain(uintptr_t address);

@@ -11,6 +11,7 @@
 #define TYPE_FLAGS 168
 #define TYPE_TRAVERSE 184
 #define TYPE_BASE 256
+#define TYPE_IS_GC 328
 #define FLAG_HAVE_GC (1ul << 14)        // Py_TPFLAGS_HAVE_GC, Include/object.h
 #define FLAG_TYPE_SUBCLASS (1ul << 31)  // Py_TPFLAGS_TYPE_SUBCLASS: instances are types
 #define FLAG_MANAGED_DICT (1ul << 4)    // Py_TPFLAGS_MANAGED_DICT, since 3.11
@@ -19,15 +20,21 @@
 // Include/internal/pycore_object.h; in 3.11 the dict and its values, Objects/typeobject.c).
 #define PRE_HEADER_BYTES 16
 
-static uintptr_t readable_pages[1024];
+// Pages outside arenas that the kernel was asked about: page << 1 | whether it can be read.
+#define PAGES 1024u
+static uintptr_t pages_asked[PAGES];
 
-void collector_object_begin(void) { memset(readable_pages, 0, sizeof readable_pages); }
+void collector_object_begin(void) { memset(pages_asked, 0, sizeof pages_asked); }
+
+static bool is_address(uintptr_t value) { return value >= 4096 && !(value & 7) && !(value >> OBJECT_ADDRESS_BITS); }
 
 static bool readable(uintptr_t address) {
-  if (address < 4096 || address & 7 || address >> OBJECT_ADDRESS_BITS) return false;
-  uintptr_t page = address >> 12, *known = &readable_pages[page % (sizeof readable_pages / sizeof *readable_pages)];
-  if (*known != page && sys_readable(address)) *known = page;
-  return *known == page;
+  if (!is_address(address)) return false;
+  const uint64_t *descriptor = object_descriptor(address, object_page_bits);
+  if (descriptor && *descriptor) return true;
+  uintptr_t page = address >> 12, *asked = &pages_asked[page % PAGES];
+  if (*asked >> 1 != page) *asked = page << 1 | sys_readable(address);
+  return *asked & 1;
 }
 
 static uintptr_t word(uintptr_t address) { return *(const uintptr_t *)address; }
@@ -35,6 +42,7 @@ static uintptr_t word(uintptr_t address) { return *(const uintptr_t *)address; }
 // Both neighbours in the collector's list point back.
 static bool is_linked(uintptr_t head) {
   uintptr_t next = gc_link(head), previous = gc_link(head + 8);
+  if (!is_address(next) || !is_address(previous)) return false; // nearly all that is none, without asking the kernel
   return readable(next) && readable(next + 8) && readable(previous) && gc_link(next + 8) == head &&
          gc_link(previous) == head;
 }
@@ -72,8 +80,11 @@ bool collector_object_is_weak_reference(const char *object) {
   return false;
 }
 
+// PyObject_IS_GC: of some types (type itself) only some objects take part.
 bool collector_object_is_container(const char *object) {
-  return word(word((uintptr_t)object + 8) + TYPE_FLAGS) & FLAG_HAVE_GC;
+  uintptr_t type = word((uintptr_t)object + 8);
+  int (*is_container)(const void *) = (int (*)(const void *))word(type + TYPE_IS_GC);
+  return word(type + TYPE_FLAGS) & FLAG_HAVE_GC && (!is_container || is_container(object));
 }
 
 python_traverse collector_object_traverse(const char *object) {

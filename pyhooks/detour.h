@@ -1,4 +1,5 @@
-// Whether the hooks of small objects can take their short way (hook_python.c): one load for all the reasons not to.
+// Whether the hooks of small objects can take their short way (hook_object.c): one comparison, which is made anyway,
+// for all the reasons not to.
 #ifndef HT_DETOUR_H
 #define HT_DETOUR_H
 
@@ -10,11 +11,23 @@ enum detour {
   DETOUR_LOCK = 2,   // there are several interpreters
   DETOUR_FRAMES = 4, // frames have to be asked for
   DETOUR_END = 8,    // the interpreter is being taken down
+  DETOUR_STATE = 16, // the running thread's state was not where it was found
 };
-extern uint32_t detours;
 
-HT_INLINE void detour_set(enum detour detour) { __atomic_or_fetch(&detours, detour, __ATOMIC_SEQ_CST); }
-HT_INLINE void detour_clear(enum detour detour) { __atomic_and_fetch(&detours, ~(uint32_t)detour, __ATOMIC_SEQ_CST); }
-HT_INLINE bool detour_needed(void) { return __atomic_load_n(&detours, __ATOMIC_RELAXED) != 0; }
+// What the short way compares with.
+struct short_way {
+  const void *interpreter; // allocations: that of the thread's state. NULL: not known yet
+  uint32_t first_value;    // frees: of the object map's values, the first whose free counts
+};
+#define SHORT_WAY_NONE ((const void *)1) // while a detour is set: no thread state's interpreter,
+#define SHORT_WAY_NO_VALUE UINT32_MAX    // and above every pair's values
+extern HT_HIDDEN struct short_way short_way;
+
+HT_INLINE bool detour_needed(void) { return short_way.interpreter == SHORT_WAY_NONE; }
+
+void detour_set(enum detour detour);
+void detour_clear(enum detour detour);
+// After python.main_interpreter or pair_frozen changed.
+void detour_update(void);
 
 #endif

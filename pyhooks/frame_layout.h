@@ -30,6 +30,10 @@ extern struct frame_layout frame_layout;
 #undef NONE
 #undef LAYOUT
 
+// Bits of the size of a pool, in which blocks have one size class: POOL_SIZE, Objects/obmalloc.c (3.9),
+// Include/internal/pycore_obmalloc.h.
+HT_INLINE uint32_t frame_layout_pool_bits(int minor) { return minor == 9 ? 12 : 14; }
+
 // Fills frame_layout for `minor`; `runtime` is &_PyRuntime or NULL. False: this Python's layout is not known.
 bool frame_layout_set(int minor, const void *runtime);
 

@@ -15,6 +15,15 @@ extern enum interpreter_phase interpreter_phase;
 // Called by hooks while INTERPRETER_STARTING: looks how far the interpreter is.
 void interpreter_look(void);
 
+// An interpreter that is up already; the caller holds the GIL in a thread of its own.
+void interpreter_attach(void);
+// The same: it is left alone from now on.
+void interpreter_detach(void);
+
+// Called by hooks after the end: a program that embeds Python may start it again. What it does until it is up is not
+// recorded.
+void interpreter_look_again(void);
+
 // Called by hooks now and then, with the GIL: keeps the end of the interpreter in sight.
 void interpreter_watch(void);
 

@@ -2,6 +2,7 @@
 
 #include "../native/lock.h"
 #include "../native/stack_table.h"
+#include "frame_chain.h"
 #include "growing.h"
 #include "python_name.h"
 
@@ -12,7 +13,7 @@ uint32_t line_count = 1;
 static uint32_t lines_capacity;
 static uint32_t line_known_from = 1; // lines below are not found any more
 static uint32_t line_kept_from = 1;  // lines below have given back their code objects
-uint32_t line_program_sites;
+static bool program_begun;
 
 // Open addressing over (code, line number): indexes into line_table, 0: empty.
 static uint32_t *lookup;
@@ -39,31 +40,63 @@ static bool lookup_reserve(void) {
   return true;
 }
 
-static node_id node_of_frame(void *context) { return (node_id){node_intern_locked(0, *(uint32_t *)context)}; }
+static node_id node_given(void *node) { return (node_id){*(uint32_t *)node}; }
 
-// Interned frames are one for each content, so the frame's index can stand for the line.
-static site_id site_of_frame(uint32_t frame) {
-  uint64_t hash = ((uint64_t)HT_KIND_PYTHON << 56 | (uint64_t)(line_program_sites != 0) << 55 | frame) * MULTIPLIER;
-  return site_find(hash ^ hash >> 29, HT_KIND_PYTHON, (site_id){0}, node_of_frame, &frame);
+// Interned nodes are one for each content, so the node's index can stand for the line.
+static site_id site_of_node(uint32_t node) {
+  uint64_t hash = ((uint64_t)HT_KIND_PYTHON << 56 | (uint64_t)program_begun << 55 | node) * MULTIPLIER;
+  site_id site = site_find(hash ^ hash >> 29, HT_KIND_PYTHON, (site_id){0}, node_given, &node);
+  if (!program_begun) site_at(site)->flags |= SITE_OF_START;
+  return site;
 }
 
-// The lock serves the names' buffers as well.
-static uint32_t frame_of(const void *code, uint32_t number) {
-  struct python_names names;
+static uint32_t node_of(uint32_t parent, uint32_t frame) {
   lock_take(site_lock());
+  uint32_t node = node_intern_locked(parent, frame);
+  lock_drop(site_lock());
+  return node;
+}
+
+// A code object's names as strings of the stack table.
+struct interned_names {
+  const void *code;
+  uint32_t function, file;
+};
+// Of the last new line, whose code object is kept alive: the next new one is often of the same.
+static struct interned_names last_names;
+
+// The lock serves the names' buffers as well.
+static struct interned_names names_intern_locked(const void *code) {
+  struct python_names names;
   python_names_read(code, &names);
-  struct frame frame = {
-      .kind = HT_FRAME_PYTHON,
-      .module = string_intern_locked(names.function, names.function_bytes),
-      .value = (uint64_t)string_intern_locked(names.file, names.file_bytes) << 32 | number,
-  };
-  uint32_t index = frame_intern_locked(&frame);
+  return (struct interned_names){code, string_intern_locked(names.function, names.function_bytes),
+                                 string_intern_locked(names.file, names.file_bytes)};
+}
+
+static uint32_t frame_named_locked(const struct interned_names *names, uint32_t number) {
+  return frame_intern_locked(&(struct frame){
+      .kind = HT_FRAME_PYTHON, .module = names->function, .value = (uint64_t)names->file << 32 | number});
+}
+
+static uint32_t frame_of(const void *code, uint32_t number) {
+  lock_take(site_lock());
+  struct interned_names names = names_intern_locked(code);
+  uint32_t index = frame_named_locked(&names, number);
   lock_drop(site_lock());
   return index;
 }
 
-// The line of (code, number), made when it is new; `frame` 0: to be interned from the code object.
-static line_id line_find(uintptr_t code, uint32_t number, uint32_t frame) {
+static uint32_t frame_of_kept(const void *code, uint32_t number) {
+  lock_take(site_lock());
+  if (!code || last_names.code != code) last_names = names_intern_locked(code);
+  uint32_t index = frame_named_locked(&last_names, number);
+  lock_drop(site_lock());
+  return index;
+}
+
+// The line of (code, number), made when it is new. `frame` 0: to be interned from the code object; `node` 0: of that
+// frame alone.
+static line_id line_find(uintptr_t code, uint32_t number, uint32_t frame, uint32_t node) {
   if (!lookup_reserve()) return (line_id){0};
   uint32_t at = lookup_slot(code, number);
   if (lookup[at]) return (line_id){lookup[at]};
@@ -71,34 +104,63 @@ static line_id line_find(uintptr_t code, uint32_t number, uint32_t frame) {
     return (line_id){0};
   if (code && !(code & LINE_OF_OTHER)) python.Py_IncRef((void *)code);
   struct line *line = &line_table[line_count];
-  *line = (struct line){code, number, frame ? frame : frame_of((void *)code, number), {0}};
-  line->site = site_of_frame(line->frame);
+  *line = (struct line){.code = code, .number = number, .frame = frame ? frame : frame_of_kept((void *)code, number)};
+  line->node = node ? node : node_of(0, line->frame);
+  line->site = site_of_node(line->node);
   lookup[at] = line_count;
   return (line_id){line_count++};
 }
 
 line_id line_of(struct running_frame frame) {
-  return line_find((uintptr_t)frame.code, (uint32_t)running_frame_line(frame), 0);
+  return line_find((uintptr_t)frame.code, (uint32_t)running_frame_line(frame), 0, 0);
+}
+
+line_id line_of_chain(const line_id *lines, uint32_t count) {
+  uint32_t node = 0;
+  for (uint32_t i = count; i-- > 0;) node = node_of(node, line_table[lines[i].value].frame);
+  const struct line *innermost = &line_table[lines[0].value];
+  return line_find(node | LINE_OF_CHAIN | LINE_OF_OTHER, innermost->number, innermost->frame, node);
 }
 
 line_id line_of_other(struct running_frame running) {
   if (!running.code) return line_of(running);
   uint32_t number = (uint32_t)running_frame_line(running), frame = frame_of(running.code, number);
-  return line_find((uintptr_t)frame << 1 | LINE_OF_OTHER, number, frame);
+  return line_find((uintptr_t)frame << 1 | LINE_OF_OTHER, number, frame, 0);
 }
 
-uint32_t line_frame_without_gil(struct running_frame running) {
-  return running.code ? frame_of(running.code, (uint32_t)running_frame_line(running)) : 0;
+static uint32_t frame_running(struct running_frame running) {
+  return frame_of(running.code, (uint32_t)running_frame_line(running));
+}
+
+static uint32_t chain_node(const char *frame) {
+  uint32_t frames[CHAIN_MAX], count = 0, node = 0;
+  struct running_frame running;
+  for (; frame && count < chain_depth; frame = frame_outside(frame))
+    if (running_frame_at(frame, &running)) frames[count++] = frame_running(running);
+  while (count) node = node_of(node, frames[--count]);
+  return node;
+}
+
+uint32_t line_node_without_gil(void *thread_state) {
+  if (!running_frame_slow) return chain_node(frame_innermost(&frame_layout, thread_state));
+  struct running_frame running = running_frame_ask(thread_state);
+  return running.code ? node_of(0, frame_running(running)) : 0;
 }
 
 static void lines_forget(void) {
   line_known_from = line_count;
+  last_names.code = NULL;
   if (lookup) memset(lookup, 0, lookup_capacity * sizeof *lookup);
 }
 
 void line_program_begin(void) {
   lines_forget();
-  line_program_sites = site_count;
+  program_begun = true;
+}
+
+void line_begin_again(void) {
+  lines_forget();
+  program_begun = false;
 }
 
 void line_table_release(void) {

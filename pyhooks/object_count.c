@@ -1,5 +1,6 @@
 #include "object_count.h"
 
+#include "detour.h"
 #include "growing.h"
 #include "interpreter_life.h"
 #include "object_map.h"
@@ -9,13 +10,18 @@
 struct pair *pair_table;
 line_id *pair_lines;
 uint32_t pair_count = 1;
-uint32_t pair_inherited = 1;
+uint32_t pair_inherited = 1, pair_frozen = 1;
 uint32_t pair_program;
 static uint32_t pairs_capacity, pair_lines_capacity;
 
-struct key key_cache[KEY_CACHE];
+struct recent_key recent_keys[RECENT_KEYS];
 
 // All keys ever seen: open addressing, value 0: empty.
+struct key {
+  uint64_t code_size; // code | size << 48
+  uint32_t offset;
+  uint32_t value; // as recent_key's
+};
 static struct key *keys;
 static uint32_t keys_capacity, keys_used;
 
@@ -43,29 +49,28 @@ static uint32_t pair_make(line_id line, size_t size_bytes) {
   if (!line.value || pair_count >> OBJECT_PAIR_BITS) return 0;
   if (!growing_reserve_shared((void **)&pair_table, &pairs_capacity, pair_count + 1, sizeof *pair_table)) return 0;
   if (!growing_reserve_shared((void **)&pair_lines, &pair_lines_capacity, pair_count + 1, sizeof *pair_lines)) return 0;
-  pair_table[pair_count] = (struct pair){.size_bytes = (uint32_t)size_bytes};
+  pair_table[pair_count] = (struct pair){.size_bytes = (uint16_t)size_bytes};
   pair_lines[pair_count] = line;
   __atomic_store_n(&pair_count, pair_count + 1, __ATOMIC_RELEASE); // the sampler reads without the GIL
   return pair_count - 1;
 }
 
 void key_forget(void) {
-  memset(key_cache, 0, sizeof key_cache);
+  memset(recent_keys, 0, sizeof recent_keys);
   if (keys) memset(keys, 0, keys_capacity * sizeof *keys);
   keys_used = 0;
 }
 
 // What the interpreter makes for itself while it starts is never the program's leak, so it gets pairs of its own.
-static void program_begin(void) {
+void pair_program_begin(void) {
   key_forget();
   line_program_begin();
   pair_program = pair_count;
 }
 
-// The value of a key, found or made; `line` is what it stands for. 0: no memory.
-static uint32_t key_make(uint64_t code_size, uint32_t offset, line_id line) {
+// The value of a new key; `line` is what it stands for. 0: no memory.
+static uint32_t key_make(uint64_t code_size, uint32_t offset, uint64_t size, line_id line) {
   if (!keys_reserve()) return 0;
-  uint64_t size = code_size >> KEY_SIZE_SHIFT;
   uint32_t value = size == KEY_LINE ? line.value : pair_make(line, size);
   if (!value) return 0;
   keys[key_slot(code_size, offset)] = (struct key){code_size, offset, value};
@@ -81,7 +86,7 @@ static uint32_t key_known(uint64_t code_size, uint32_t offset) {
 static line_id line_of_key(struct running_frame frame) {
   uint64_t code_line = (uint64_t)(uintptr_t)frame.code | KEY_LINE << KEY_SIZE_SHIFT;
   line_id line = {key_known(code_line, frame.offset)};
-  if (!line.value) line.value = key_make(code_line, frame.offset, line_of(frame));
+  if (!line.value) line.value = key_make(code_line, frame.offset, KEY_LINE, line_of(frame));
   return line;
 }
 
@@ -91,24 +96,94 @@ static uint32_t key_value_other(struct running_frame frame, uint64_t size) {
   if (!line.value || size == KEY_LINE) return line.value;
   uint64_t code_size = line_table[line.value].code | size << KEY_SIZE_SHIFT;
   uint32_t value = key_known(code_size, line.value);
-  return value ? value : key_make(code_size, line.value, line);
+  return value ? value : key_make(code_size, line.value, size, line);
 }
 
-HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
-  if (unlikely(!pair_program) && thread_state && running_frame_is_program(thread_state)) program_begin();
-  interpreter_watch();
-  struct running_frame frame = {NULL, 0};
-  if (thread_state) frame = running_frame_complete(thread_state);
-  if (thread_state && python_interpreter_is_other(thread_state)) return key_value_other(frame, size);
+static uint32_t key_value_frame(struct running_frame frame, uint64_t size) {
   uint64_t code_size = (uint64_t)(uintptr_t)frame.code | size << KEY_SIZE_SHIFT;
   uint32_t value = key_known(code_size, frame.offset);
-  if (!value)
-    value = size == KEY_LINE ? line_of_key(frame).value : key_make(code_size, frame.offset, line_of_key(frame));
-  if (value) *key_cache_entry(frame, size) = (struct key){code_size, frame.offset, value};
+  if (value) return value;
+  return size == KEY_LINE ? line_of_key(frame).value : key_make(code_size, frame.offset, size, line_of_key(frame));
+}
+
+// ---- chains: their keys are hashes
+
+// Each line of it is in the line table, which keeps its code object alive: no other code takes its address.
+static line_id line_of_running_chain(void *thread_state) {
+  static line_id lines[CHAIN_MAX]; // guarded as the tables are
+  uint32_t count = 0;
+  struct running_frame read;
+  const char *frame = frame_innermost(&frame_layout, thread_state);
+  for (; frame && count < chain_depth; frame = frame_outside(frame))
+    if (running_frame_at(frame, &read)) lines[count++] = line_of_key(read);
+  if (count == 0) return line_of_key((struct running_frame){NULL, 0});
+  return count > 1 ? line_of_chain(lines, count) : lines[0];
+}
+
+static line_id line_of_chain_key(void *thread_state, uint64_t hash) {
+  line_id line = {key_known(hash, KEY_LINE)};
+  if (!line.value) line.value = key_make(hash, KEY_LINE, KEY_LINE, line_of_running_chain(thread_state));
+  return line;
+}
+
+static uint32_t key_value_chain(void *thread_state, const char *frame, uint64_t size) {
+  uint64_t hash = chain_hash(&frame_layout, frame);
+  uint32_t value = key_known(hash, (uint32_t)size);
+  if (value) return value;
+  line_id line = line_of_chain_key(thread_state, hash);
+  return size == KEY_LINE ? line.value : key_make(hash, (uint32_t)size, size, line);
+}
+
+// Whether the frame's key is its alone as long as the line table keeps its code object alive: with a pointer to the
+// instruction that lies in the code object (PyVarObject.ob_size counts its code units).
+static bool is_own_instruction(struct running_frame frame) {
+  uint32_t start = frame_layout.code_instructions;
+  if (running_frame_slow || start == FRAME_LAYOUT_NONE || !frame.code) return true;
+  size_t units = *(const size_t *)(frame.code + sizeof(struct python_object));
+  return frame.offset >= start && frame.offset < start + units * CODE_UNIT_BYTES;
+}
+
+static void recent_key_set(struct frame_key key, uint64_t size, uint32_t value) {
+  uint64_t tag = key_tag(key.instruction, size);
+  if (value && !(value >> OBJECT_PAIR_BITS))
+    *recent_key(tag) = (struct recent_key){tag, key.code_bits, value << OBJECT_START_BITS};
+}
+
+static uint32_t key_value_of_chain(void *thread_state, const char *frame, uint64_t size) {
+  uint32_t value = key_value_chain(thread_state, frame, size);
+  recent_key_set(frame_key_of_chain(&frame_layout, frame), size, value);
   return value;
 }
 
-void pair_fork_child(void) {
-  pair_inherited = pair_count;
+// A frame that is still being set up stands for its caller, whichever that is each time: so the key is the caller's.
+static uint32_t key_value_of_frame(struct running_frame frame, uint64_t size) {
+  struct frame_key key = frame_key_of(frame);
+  uint32_t value = key_recent(key, size) >> OBJECT_START_BITS;
+  if (value) return value;
+  value = key_value_frame(frame, size);
+  if (is_own_instruction(frame)) recent_key_set(key, size, value);
+  return value;
+}
+
+HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
+  if (unlikely(!pair_program) && thread_state && running_frame_is_program(thread_state)) pair_program_begin();
+  interpreter_watch();
+  if (!thread_state) return key_value_of_frame((struct running_frame){NULL, 0}, size);
+  if (python_interpreter_is_other(thread_state)) return key_value_other(running_frame_complete(thread_state), size);
+  const char *frame = chain_depth > 1 ? frame_innermost(&frame_layout, thread_state) : NULL;
+  if (frame) return key_value_of_chain(thread_state, frame, size);
+  return key_value_of_frame(running_frame_complete(thread_state), size);
+}
+
+void pair_begin_again(void) {
+  pair_frozen = pair_count;
+  pair_program = 0;
   key_forget();
+  detour_update();
+}
+
+void pair_fork_child(void) {
+  pair_inherited = pair_frozen = pair_count;
+  key_forget();
+  detour_update();
 }

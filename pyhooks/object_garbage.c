@@ -1,10 +1,15 @@
 #include "object_garbage.h"
 
+#include <string.h>
+
 #include "../native/live.h"
 #include "collector_object.h"
 #include "growing.h"
+#include "object_blocks.h"
 #include "object_count.h"
+#include "object_fields.h"
 #include "object_map.h"
+#include "object_types.h"
 
 #define MULTIPLIER 0x9E3779B97F4A7C15ull
 
@@ -95,11 +100,9 @@ static struct tracked *tracked_object(const void *object) {
 }
 
 static bool tracked_collect(void) {
-  if (!live_scan_begin()) return false;
   collector_object_begin();
   object_map_each(add_small, NULL);
-  live_each(add_big, NULL);
-  live_scan_end();
+  live_walk(add_big, NULL);
   for (uint32_t i = 0; i < tracked_count && index_reserve(&tracked_index, tracked_key); i++) {
     *index_slot(&tracked_index, tracked_key(i), tracked_key) = i + 1;
     tracked_index.used++;
@@ -158,6 +161,20 @@ static void dead_add(uintptr_t start) {
   dead_index.used++;
 }
 
+// PyListObject, Include/cpython/listobject.h: after the head and the size.
+static const void *list_items(const char *object) {
+  const void *items;
+  memcpy(&items, object + sizeof(struct python_object) + sizeof(ssize_t), sizeof items);
+  return items;
+}
+
+// Arrays that are one object's alone: a stale pointer to one must not make it look held.
+static void arrays_dead(const char *object) {
+  const void *array = object_sort(object) == SORT_LIST ? list_items(object) : object_values_block(object);
+  struct block block = array ? object_block_at((uintptr_t)array) : (struct block){0};
+  if (block.site.value) dead_add(block.start);
+}
+
 static void loose_dead(char *object) {
   uint32_t pair;
   uintptr_t start = object_map_find((uintptr_t)object, &pair);
@@ -181,19 +198,48 @@ static int fall(void *object, void *unused) {
   return 0;
 }
 
+static bool loose_falls(const struct loose *one) {
+  return one->from_garbage == collector_object_references(one->object);
+}
+
 // Untracked containers (dicts and tuples of plain values) are looked into as they fall; they are appended to the
 // array, so that one pass sees all.
 static void fall_all(void) {
   for (uint32_t i = 0; i < tracked_count; i++) {
     if (tracked[i].reached) continue;
     dead_add(tracked[i].block_start);
+    arrays_dead(tracked[i].object);
     traverse(tracked[i].object, fall);
   }
   for (uint32_t i = 0; i < loose_count; i++) {
-    if (loose[i].from_garbage != collector_object_references(loose[i].object)) continue;
+    if (!loose_falls(&loose[i])) continue;
     loose_dead(loose[i].object);
     if (collector_object_is_container(loose[i].object)) traverse(loose[i].object, fall);
   }
+}
+
+// ---- of which types it is
+
+static void buffer_type_add(const struct block *block, const void *owner, uint32_t unused) {
+  (void)unused;
+  object_types_add_buffer(block, owner);
+}
+
+static void types_add(const void *object) {
+  if (!object_types_first((uintptr_t)object)) return;
+  object_types_add_object(object);
+  object_buffers_each(object, buffer_type_add, 0);
+}
+
+static void types_keep(void) {
+  static site_id sites[TYPED_SITES_MAX];
+  object_types_begin();
+  for (uint32_t i = 0; i < tracked_count; i++)
+    if (!tracked[i].reached) types_add(tracked[i].object);
+  for (uint32_t i = 0; i < loose_count; i++)
+    if (loose_falls(&loose[i])) types_add(loose[i].object);
+  object_types_keep(TYPES_OF_LOST, sites, object_types_sites(sites, TYPED_SITES_MAX));
+  object_types_drop();
 }
 
 // ---- large blocks leave the live map while the scan runs, which would find them there
@@ -214,8 +260,15 @@ bool object_garbage_find(void) {
   if (!tracked_collect() || !deduce()) return object_garbage_drop(), false;
   fall_all();
   if (!complete) return object_garbage_drop(), false;
+  types_keep();
   big_take();
   return true;
+}
+
+bool object_garbage_each_tracked(bool (*visit)(char *object)) {
+  for (uint32_t i = 0; i < tracked_count; i++)
+    if (!visit(tracked[i].object)) break;
+  return tracked_count != 0;
 }
 
 bool object_garbage_has(uintptr_t start) { return dead_index.slots && *index_slot(&dead_index, start, dead_key); }

@@ -16,6 +16,9 @@ bool object_garbage_find(void);
 bool object_garbage_has(uintptr_t start);
 // The large blocks among it: they are not in the live map until object_garbage_drop.
 void object_garbage_each_big(bool (*visit)(const struct block *block, void *context), void *context);
+// Every tracked object that was looked at, garbage or not, until `visit` returns false. False: there is no such list
+// now.
+bool object_garbage_each_tracked(bool (*visit)(char *object));
 void object_garbage_drop(void);
 
 #endif

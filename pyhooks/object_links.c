@@ -31,12 +31,15 @@ static void links_set(char *object, bool hide) {
   if (collector_object_is_weak_reference(object)) word_set((uintptr_t)object + WEAKREF_OBJECT_OFFSET, hide);
 }
 
-static bool block_add(uintptr_t start, size_t size_bytes) {
-  char *object = collector_object_in(start, size_bytes);
-  if (!object) return true;
+static bool object_add(char *object) {
   complete = growing_reserve((void **)&objects, &objects_capacity, object_count + 1, sizeof *objects);
   if (complete) objects[object_count++] = object;
   return complete;
+}
+
+static bool block_add(uintptr_t start, size_t size_bytes) {
+  char *object = collector_object_in(start, size_bytes);
+  return !object || object_add(object);
 }
 
 static bool add_small(uintptr_t start, uint32_t pair, void *unused) {
@@ -55,13 +58,16 @@ static void objects_drop(void) {
   object_count = objects_capacity = 0;
 }
 
-void object_links_hide(void) {
-  if (!python_thread_state()) return;
-  complete = true;
+static void objects_collect(void) {
   collector_object_begin();
   object_map_each(add_small, NULL);
   live_each(add_big, NULL);
-  object_garbage_each_big(add_big, NULL);
+}
+
+void object_links_hide(void) {
+  if (!python_thread_state()) return;
+  complete = true;
+  if (!object_garbage_each_tracked(object_add)) objects_collect();
   hidden = complete;
   for (uint32_t i = 0; hidden && i < object_count; i++) links_set(objects[i], true);
   if (!hidden) objects_drop();

@@ -8,7 +8,8 @@
 // later splits the page anew. A slot holds the id of the block's (line, size) pair and address bits 4 to 8, which
 // tell where in the slot the block starts. The widest slot is 512 bytes, so five bits are enough.
 //
-// Only blocks in arenas are kept here; with PYTHONMALLOC=malloc there are none.
+// Only blocks in arenas are kept here; with PYTHONMALLOC=malloc there are none. In an interpreter that was attached to,
+// whose older arenas nobody knows, small blocks of any memory are.
 //
 // Changed only by threads with the GIL.
 #ifndef HT_OBJECT_MAP_H
@@ -19,32 +20,47 @@
 #define OBJECT_BYTES_MAX 512 // SMALL_REQUEST_THRESHOLD, Objects/obmalloc.c: larger ones are malloc's
 #define OBJECT_PAIR_BITS 27
 #define OBJECT_START_BITS 5
+#define OBJECT_START_MASK ((1u << OBJECT_START_BITS) - 1)
 #define OBJECT_LEAF_BITS 32
 #define OBJECT_ADDRESS_BITS 47
 
-// A page's descriptor: slots (48 bits) | shift << 56; 0: no block was ever here.
-extern uint64_t *object_leaves[1u << (OBJECT_ADDRESS_BITS - OBJECT_LEAF_BITS)];
-extern uint32_t object_page_bits;
+// A page's descriptor: where the slots would begin if the page were the first of its leaf, | shift; 0: no block was
+// ever here. So the slot of an address is found without the page's start.
+extern HT_HIDDEN uint64_t *object_leaves[1u << (OBJECT_ADDRESS_BITS - OBJECT_LEAF_BITS)];
+extern HT_HIDDEN uint32_t object_page_bits;
 
 // `page_bits`: of the interpreter's pools, so that a page holds blocks of one size class most of the time.
 void object_map_init(uint32_t page_bits);
+void object_map_any_memory(void);
+bool object_map_has_any_memory(void);
+// Whether a small block was seen in the page of `address`.
+bool object_map_knows_page(uintptr_t address);
 
-HT_INLINE uint32_t *descriptor_slots(uint64_t descriptor) { return (uint32_t *)(descriptor & 0xffffffffffffull); }
-HT_INLINE uint32_t descriptor_shift(uint64_t descriptor) { return (uint32_t)(descriptor >> 56); }
+#define DESCRIPTOR_SHIFT 31ul // its bits; slots are at multiples of 32 bytes
+HT_INLINE uint32_t descriptor_shift(uint64_t descriptor) { return (uint32_t)(descriptor & DESCRIPTOR_SHIFT); }
 
-HT_INLINE uint64_t *object_descriptor(uintptr_t address) {
-  if (unlikely(address >> OBJECT_ADDRESS_BITS)) return NULL;
-  uint64_t *leaf = object_leaves[address >> OBJECT_LEAF_BITS];
+// `page_bits`: object_page_bits, or the same as a constant.
+HT_INLINE uint64_t *object_descriptor(uintptr_t address, uint32_t page_bits) {
+  uintptr_t top = address >> OBJECT_LEAF_BITS;
+  if (unlikely(top >= sizeof object_leaves / sizeof *object_leaves)) return NULL;
+  uint64_t *leaf = object_leaves[top];
   if (unlikely(!leaf)) return NULL;
-  return &leaf[(address & ((1ull << OBJECT_LEAF_BITS) - 1)) >> object_page_bits];
+  return &leaf[(uint32_t)address >> page_bits];
 }
+_Static_assert(OBJECT_LEAF_BITS == 32, "an address's place in its leaf is its lower half");
 
 HT_INLINE uint32_t *object_slot(uint64_t descriptor, uintptr_t address) {
-  return descriptor_slots(descriptor) + ((address & ((1ull << object_page_bits) - 1)) >> descriptor_shift(descriptor));
+  uint64_t place = (uint32_t)address >> (descriptor & DESCRIPTOR_SHIFT);
+  return (uint32_t *)((descriptor & ~DESCRIPTOR_SHIFT) + place * sizeof(uint32_t));
 }
 
-HT_INLINE uint32_t object_start_bits(uintptr_t address) {
-  return (uint32_t)(address >> 4) & ((1u << OBJECT_START_BITS) - 1);
+HT_INLINE uint32_t object_start_bits(uintptr_t address) { return (uint32_t)(address >> 4) & OBJECT_START_MASK; }
+
+// The slot of the block at `address`, whether there is one or not; NULL: none in its page.
+HT_INLINE uint32_t *object_slot_at(uintptr_t address, uint32_t page_bits) {
+  const uint64_t *descriptor = object_descriptor(address, page_bits);
+  if (unlikely(!descriptor || !*descriptor)) return NULL;
+  return object_slot(*descriptor, address);
 }
 
 // Remembers the block of `size_bytes` (1 to OBJECT_BYTES_MAX; 0 counts as 1) at `start`. Returns the pair of a block
@@ -53,27 +69,25 @@ HT_INLINE uint32_t object_start_bits(uintptr_t address) {
 uint32_t object_map_put_slowly(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused);
 
 // The usual case, in which the block's page is known and its slot empty. False: not so, nothing was done.
-HT_INLINE bool object_map_put_quickly(uintptr_t start, uint32_t pair) {
-  uint64_t *descriptor = object_descriptor(start);
-  if (unlikely(!descriptor || !*descriptor)) return false;
-  uint32_t *slot = object_slot(*descriptor, start);
-  if (unlikely(*slot)) return false;
+HT_INLINE bool object_map_put_quickly(uintptr_t start, uint32_t pair, uint32_t page_bits) {
+  uint32_t *slot = object_slot_at(start, page_bits);
+  if (unlikely(!slot || *slot)) return false;
   *slot = pair << OBJECT_START_BITS | object_start_bits(start);
   return true;
 }
 
 HT_INLINE uint32_t object_map_put(uintptr_t start, uint32_t pair, size_t size_bytes, bool *refused) {
-  return likely(object_map_put_quickly(start, pair)) ? 0 : object_map_put_slowly(start, pair, size_bytes, refused);
+  if (likely(object_map_put_quickly(start, pair, object_page_bits))) return 0;
+  return object_map_put_slowly(start, pair, size_bytes, refused);
 }
 
 // Forgets the block that starts at `start`; its pair, 0: none known.
-HT_INLINE uint32_t object_map_take(uintptr_t start) {
-  uint64_t *descriptor = object_descriptor(start);
-  if (unlikely(!descriptor || !*descriptor)) return 0;
-  uint32_t *slot = object_slot(*descriptor, start), value = *slot;
-  if (unlikely(value == 0 || (value & ((1u << OBJECT_START_BITS) - 1)) != object_start_bits(start))) return 0;
+HT_INLINE uint32_t object_map_take(uintptr_t start, uint32_t page_bits) {
+  uint32_t *slot = object_slot_at(start, page_bits);
+  if (unlikely(!slot || (*slot & OBJECT_START_MASK) != object_start_bits(start))) return 0;
+  uint32_t pair = *slot >> OBJECT_START_BITS;
   *slot = 0;
-  return value >> OBJECT_START_BITS;
+  return pair;
 }
 
 // An arena goes: its pages hold no blocks any more. `visit` is told of those that it still had (a subinterpreter's are
@@ -83,6 +97,16 @@ void object_map_forget(uintptr_t start, size_t bytes, void (*visit)(uint32_t pai
 // The last block that starts at or before `address` in its page; its start, 0: none. Whether `address` still lies in
 // it, the caller knows from the pair's size.
 uintptr_t object_map_find(uintptr_t address, uint32_t *pair);
+// The same of an address in a page that has `descriptor`.
+uintptr_t object_map_find_slowly(uint64_t descriptor, uintptr_t address, uint32_t *pair);
+HT_INLINE uintptr_t object_map_find_in(uint64_t descriptor, uintptr_t address, uint32_t *pair) {
+  uint32_t value = *object_slot(descriptor, address), shift = descriptor_shift(descriptor);
+  uintptr_t slot_start = address >> shift << shift;
+  uintptr_t start = slot_start | ((uintptr_t)(value & OBJECT_START_MASK) << 4 & ((1ul << shift) - 1));
+  if (unlikely(!value || start > address)) return object_map_find_slowly(descriptor, address, pair);
+  *pair = value >> OBJECT_START_BITS; // most pointers lead to where a block starts, or to its slot
+  return start;
+}
 // Each block in address order, until `visit` returns false.
 void object_map_each(bool (*visit)(uintptr_t start, uint32_t pair, void *context), void *context);
 

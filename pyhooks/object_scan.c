@@ -5,27 +5,32 @@
 #include "../native/core.h"
 #include "../native/sys.h"
 #include "arenas.h"
+#include "growing.h"
 #include "object_count.h"
 #include "object_garbage.h"
 #include "object_links.h"
 #include "object_map.h"
+#include "string_object.h"
 
 // Blocks that are nobody's leak: the parent's, those of the interpreter's start-up, frame stacks, and what is left
 // after the interpreter was taken down. Site 0 is below every process's own sites, which makes them roots as inherited
 // blocks are.
 #define SITE_NONE ((site_id){0})
 
-// Leaks as they were when the interpreter ended; NULL: it did not yet.
+// Leaks as they were when the interpreter ended, and its blocks are no matter any more.
 static struct scan_leak *kept;
-static uint32_t kept_count;
+static uint32_t kept_count, kept_capacity;
+static bool ended;
 
 static site_id site_of_pair(uint32_t pair) {
-  if (kept || pair < pair_inherited || pair < pair_program) return SITE_NONE;
+  if (ended || pair < pair_frozen || pair < pair_program) return SITE_NONE;
   return line_table[pair_lines[pair].value].site;
 }
 
+// An arena from before an attach is a root itself: whatever lies there may be in use.
 static struct block block_of(uintptr_t start, uint32_t pair) {
-  return (struct block){start, pair_table[pair].size_bytes, site_of_pair(pair)};
+  bool judged = !object_map_has_any_memory() || arenas_contain(start);
+  return (struct block){start, pair_table[pair].size_bytes, judged ? site_of_pair(pair) : SITE_NONE};
 }
 
 // Bits of the addresses that stand for a leak kept from before, see below.
@@ -62,16 +67,21 @@ static void scan_end(void) {
   marks_drop();
 }
 
-// The byte and the bit that hold mark `which` of the block at `start`; NULL: none of ours.
+// The byte and the bit that hold mark `which` of the small object at `start`.
+static uint8_t *mark_of_object(uintptr_t start, int which, uint8_t *bit) {
+  size_t granule = (start & ((1ull << OBJECT_LEAF_BITS) - 1)) >> 4;
+  *bit = (uint8_t)(1 << ((granule & 3) * 2 + (size_t)which));
+  return &marks[start >> OBJECT_LEAF_BITS][granule >> 2];
+}
+
+// The same of any block at `start`; NULL: none of ours.
 static uint8_t *mark_place(uintptr_t start, int which, uint8_t *bit) {
   uintptr_t chunk_start, chunk_end;
   uint32_t chunk;
   if (arenas_chunk_find(start, &chunk_start, &chunk_end, &chunk))
     return *bit = (uint8_t)(1 << which), &chunk_marks[chunk];
   if (start >> OBJECT_ADDRESS_BITS || !marks[start >> OBJECT_LEAF_BITS]) return NULL;
-  size_t granule = (start & ((1ull << OBJECT_LEAF_BITS) - 1)) >> 4;
-  *bit = (uint8_t)(1 << ((granule & 3) * 2 + (size_t)which));
-  return &marks[start >> OBJECT_LEAF_BITS][granule >> 2];
+  return mark_of_object(start, which, bit);
 }
 
 static bool scan_mark(uintptr_t start, int which) {
@@ -102,6 +112,23 @@ static bool scan_find(uintptr_t address, struct block *block) {
   return true;
 }
 
+// Objects are never in a frame stack's chunk.
+static enum block_point scan_point(uintptr_t address, int which, uintptr_t self, struct block *block) {
+  const uint64_t *descriptor = object_descriptor(address, object_page_bits);
+  if (!descriptor || !*descriptor) return BLOCK_ELSEWHERE;
+  uint32_t pair;
+  uintptr_t start = object_map_find_in(*descriptor, address, &pair);
+  if (!start) return BLOCK_NOTHING;
+  uint8_t bit, reached, *place = mark_of_object(start, which, &bit);
+  mark_of_object(start, 0, &reached);
+  if (*place & (bit | reached)) return BLOCK_NOTHING;
+  *block = block_of(start, pair);
+  if ((address != start && address >= start + block->size_bytes) || object_garbage_has(start)) return BLOCK_NOTHING;
+  if (which != 0 && start == self) return BLOCK_NOTHING;
+  *place |= bit;
+  return which == 0 ? BLOCK_REACHED : BLOCK_NOTHING;
+}
+
 struct visit {
   bool (*visit)(const struct block *block, void *context);
   void *context;
@@ -117,11 +144,16 @@ static bool visit_object(uintptr_t start, uint32_t pair, void *context) {
 // and their site; their addresses are no memory.
 
 void object_scan_keep(const struct scan_result *result) {
-  kept = sys_map((result->leak_count + 1) * sizeof *kept);
-  for (uint32_t i = 0; kept && i < result->leak_count; i++)
-    if (site_at(result->leaks[i].site)->kind == HT_KIND_PYTHON && result->leaks[i].site.value >= line_program_sites)
-      kept[kept_count++] = result->leaks[i];
+  ended = true;
+  kept_count = 0; // those kept before were found again
+  if (!growing_reserve((void **)&kept, &kept_capacity, result->leak_count + 1, sizeof *kept)) return;
+  for (uint32_t i = 0; i < result->leak_count; i++) {
+    const struct site *site = site_at(result->leaks[i].site);
+    if (site->kind == HT_KIND_PYTHON && !(site->flags & SITE_OF_START)) kept[kept_count++] = result->leaks[i];
+  }
 }
+
+void object_scan_begin_again(void) { ended = false; }
 
 static bool kept_each(site_id site, uint64_t bytes, uint64_t blocks, uintptr_t start, const struct visit *visit) {
   for (uint64_t i = 0; i < blocks; i++) {
@@ -140,16 +172,18 @@ static void scan_each(bool (*visit)(const struct block *, void *), void *context
         !kept_each(leak->site, leak->indirect_bytes, leak->indirect_blocks, KEPT_BLOCK | KEPT_INDIRECT, &each))
       return;
   }
-  if (kept || !object_links_hidden()) return;
+  if (ended || !object_links_hidden()) return;
   object_map_each(visit_object, &each);
   object_garbage_each_big(visit, context);
 }
 
 // Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read.
-static size_t scan_skip(const struct block *block) { return block->start & KEPT_BLOCK ? block->size_bytes : 0; }
+static size_t scan_skip(const struct block *block) {
+  return block->start & KEPT_BLOCK ? block->size_bytes : string_object_plain_bytes(block->start, block->size_bytes);
+}
 
 void object_scan_init(void) {
-  static const struct block_source source = {scan_find,  scan_each, scan_mark, scan_marked,
-                                             scan_begin, scan_end,  scan_skip};
+  static const struct block_source source = {scan_point,  scan_find,  scan_each, scan_mark,
+                                             scan_marked, scan_begin, scan_end,  scan_skip};
   ht_add_block_source(&source);
 }

@@ -37,12 +37,15 @@ struct python_api {
   void *code_type;        // &PyCode_Type
   void *runtime;          // &_PyRuntime; NULL: not exported
   void *none;             // Py_None
+  void *string_type;      // &PyUnicode_Type
   void *weak_types[3];    // of weak references and their proxies
   void *main_interpreter; // PyInterpreterState of the first thread state seen
+  // Types that the names of holders tell apart.
+  void *module_type, *function_type, *cell_type, *frame_type, *generator_types[3], *set_types[2];
 #include "python_api.def"
 };
 #undef PYTHON
-extern struct python_api python;
+extern HT_HIDDEN struct python_api python;
 
 // What PyThreadState begins with (Include/cpython/pystate.h): the thread states of an interpreter are a list.
 struct python_thread_links {

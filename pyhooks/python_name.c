@@ -19,19 +19,23 @@ static size_t utf8_put(char *at, uint32_t character) {
   return bytes;
 }
 
-static size_t text_read(void *string, char *text) {
-  ssize_t length = string ? python.PyUnicode_GetLength(string) : 0;
+size_t python_string_read(const void *string, char *text, size_t capacity) {
+  ssize_t length = string ? python.PyUnicode_GetLength((void *)string) : 0;
   size_t bytes = 0;
-  for (ssize_t i = 0; i < length && bytes + 4 <= PYTHON_NAME_BYTES; i++)
-    bytes += utf8_put(text + bytes, python.PyUnicode_ReadChar(string, i));
+  for (ssize_t i = 0; i < length && bytes + 4 <= capacity; i++)
+    bytes += utf8_put(text + bytes, python.PyUnicode_ReadChar((void *)string, i));
   return bytes;
+}
+
+static size_t name_read(const char *code, uint16_t field, char *text) {
+  return python_string_read(field_pointer(code, field), text, PYTHON_NAME_BYTES);
 }
 
 void python_names_read(const void *code, struct python_names *names) {
   *names = (struct python_names){.file = "", .function = no_code, .function_bytes = sizeof no_code - 1};
   if (!code) return;
   names->file = file_text;
-  names->file_bytes = text_read(field_pointer(code, frame_layout.code_filename), file_text);
+  names->file_bytes = name_read(code, frame_layout.code_filename, file_text);
   names->function = function_text;
-  names->function_bytes = text_read(field_pointer(code, frame_layout.code_name), function_text);
+  names->function_bytes = name_read(code, frame_layout.code_name, function_text);
 }

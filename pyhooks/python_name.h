@@ -11,6 +11,9 @@ struct python_names {
   size_t file_bytes, function_bytes;
 };
 
+// A Python string (NULL: an empty one) as UTF-8 without a NUL; what does not fit is left out. Returns its bytes.
+size_t python_string_read(const void *string, char *text, size_t capacity);
+
 // `code` NULL: the names of what runs without any Python code. The caller holds site_lock.
 void python_names_read(const void *code, struct python_names *names);
 

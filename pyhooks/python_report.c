@@ -10,12 +10,15 @@
 #include "hook_python.h"
 #include "object_count.h"
 #include "object_garbage.h"
+#include "object_holder.h"
+#include "object_map.h"
 #include "object_scan.h"
+#include "pinned_pools.h"
 
 // What the pairs of a line add up to.
 struct line_sum {
   uint64_t allocations, frees, allocated_bytes, freed_bytes;
-  uint32_t temporaries;
+  uint64_t temporaries;
   uint32_t peak_blocks;
   uint64_t peak_bytes; // at the last peak
 };
@@ -27,12 +30,12 @@ static struct fold *folds; // by line
 static uint32_t folds_capacity;
 
 static void sum_pair(struct line_sum *sum, const struct pair *pair) {
-  uint32_t peak_blocks = pair->epoch == count_epoch ? pair->peak_saved : pair_live(pair);
+  uint32_t peak_blocks = pair->epoch == count_shared.epoch ? pair->peak_saved : pair_live(pair);
   sum->allocations += pair->allocations;
   sum->frees += pair->frees;
   sum->allocated_bytes += pair->allocations * pair->size_bytes;
   sum->freed_bytes += pair->frees * pair->size_bytes;
-  sum->temporaries += pair->temporaries;
+  sum->temporaries += pair_temporaries(pair);
   sum->peak_blocks += peak_blocks;
   sum->peak_bytes += (uint64_t)peak_blocks * pair->size_bytes;
 }
@@ -41,7 +44,7 @@ static void sum_pair(struct line_sum *sum, const struct pair *pair) {
 // of the pairs: the sum of the last fold if that was in the same epoch, else what was live then.
 static void fold_line(struct site *site, struct fold *fold, const struct line_sum *now) {
   struct line_sum *added = &fold->added;
-  bool same_epoch = fold->epoch == count_epoch;
+  bool same_epoch = fold->epoch == count_shared.epoch;
   site_touch(site);
   site->peak_bytes_saved +=
       now->peak_bytes - (same_epoch ? added->peak_bytes : added->allocated_bytes - added->freed_bytes);
@@ -51,8 +54,10 @@ static void fold_line(struct site *site, struct fold *fold, const struct line_su
   site->frees += now->frees - added->frees;
   site->allocated_bytes += now->allocated_bytes - added->allocated_bytes;
   site->freed_bytes += now->freed_bytes - added->freed_bytes;
-  site->temporaries += now->temporaries - added->temporaries;
-  *fold = (struct fold){*now, count_epoch};
+  uint64_t temporaries = site_temporaries(site) + now->temporaries - added->temporaries;
+  site->temporaries = (uint32_t)temporaries;
+  site->temporaries_high = (uint8_t)(temporaries >> 32);
+  *fold = (struct fold){*now, count_shared.epoch};
 }
 
 static void lines_fold(void) {
@@ -83,19 +88,39 @@ void python_report_live_add(int64_t *live_bytes, uint32_t site_end) {
   }
 }
 
+// Of the small objects; the pairs' counts are all there is of them. At any time and in any thread.
+void python_report_tally_add(enum ht_kind kind, struct kind_tally *tally) {
+  if (kind != HT_KIND_PYTHON) return;
+  uint32_t end = __atomic_load_n(&pair_count, __ATOMIC_ACQUIRE);
+  const struct pair *pairs = __atomic_load_n(&pair_table, __ATOMIC_ACQUIRE);
+  for (uint32_t id = pair_inherited; id < end; id++) {
+    const struct pair *pair = &pairs[id];
+    struct size_count *size = &tally->sizes[size_class(pair->size_bytes)];
+    size->allocations += pair->allocations;
+    size->bytes += pair->allocations * pair->size_bytes;
+    tally->frees[0] += pair->frees - pair_temporaries(pair);
+    tally->frees[1] += pair_temporaries(pair);
+  }
+}
+
 static void arenas_fold(void) {
   uint64_t live_bytes = 0;
   for (uint32_t id = 1; id < pair_count; id++)
     live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
   report_python_arenas_set(arenas_free_bytes(live_bytes));
+  if (!object_map_has_any_memory()) pinned_pools_find(); // after attach pools hold blocks that nobody told of
+}
+
+void python_report_release(void) {
+  key_forget();
+  line_table_release();
 }
 
 // Code objects that only the line table keeps alive must not be taken for the program's leaks.
 static void code_release(struct thread *thread) {
   uint8_t suspended = thread->suspended;
   thread->suspended = 0;
-  key_forget();
-  line_table_release();
+  python_report_release();
   thread->suspended = suspended;
 }
 
@@ -106,8 +131,15 @@ void python_report_fold(void) {
   if (!hook_python_ended) arenas_fold();
 }
 
+void python_report_begin_again(void) {
+  pair_begin_again();
+  line_begin_again();
+  object_scan_begin_again();
+}
+
 void python_report_fork_child(void) {
   if (folds) memset(folds, 0, folds_capacity * sizeof *folds);
+  object_holders_fork_child();
 }
 
 // ---- the end of the interpreter
@@ -124,16 +156,11 @@ static HT_NOINLINE void scan_origin_take(struct scan_origin *origin) {
 static bool big_disown(const struct block *block, void *unused) {
   (void)unused;
   if (site_at(block->site)->kind != HT_KIND_PYTHON) return true;
-  live_side_put(block->start, block->size_bytes);
-  __atomic_store_n(live_entry(block->start), LIVE_SLACK_SIDE, __ATOMIC_RELEASE); // site 0
+  live_put_foreign(block->start, block->size_bytes, (site_id){0});
   return true;
 }
 
-static void big_disown_all(void) {
-  if (!live_scan_begin()) return;
-  live_each(big_disown, NULL);
-  live_scan_end();
-}
+static void big_disown_all(void) { live_walk(big_disown, NULL); }
 
 // With the other threads parked: they do not run Python, but what they allocate stands in the same map.
 static void leaks_keep(const struct scan_origin *origin) {
@@ -165,6 +192,9 @@ HT_NOINLINE void python_report_final(void) {
   hook_python_end();
   lines_fold();
   arenas_fold();
+  thread->suspended = 1;
+  object_holders_find();
+  thread->suspended = 0;
   scan_final(thread);
 }
 

@@ -11,19 +11,23 @@
 #include "object_map.h"
 #include "object_scan.h"
 #include "python_report.h"
+#include "python_start.h"
+#include "state_place.h"
 #include "table_lock.h"
 
-// Pools hold blocks of one size class: POOL_SIZE, Objects/obmalloc.c (3.9) and Include/internal/pycore_obmalloc.h.
-#define POOL_BITS_3_9 12
-#define POOL_BITS 14
-
 // The library is initialized before libc has set `environ`.
+static void chain_depth_set(const struct session *session) {
+  if (session->py_depth > 1) chain_depth = session->py_depth < CHAIN_MAX ? (uint32_t)session->py_depth : CHAIN_MAX;
+}
+
 static bool is_wanted(char **environment) {
   static struct session session; // too large for the stack
   size_t length = sizeof SESSION_VARIABLE - 1;
   while (*environment && (strncmp(*environment, SESSION_VARIABLE, length) != 0 || (*environment)[length] != '='))
     environment++;
-  return thread_recording() && *environment && session_parse(*environment + length + 1, &session) && session.py;
+  if (!thread_recording() || !*environment || !session_parse(*environment + length + 1, &session)) return false;
+  chain_depth_set(&session);
+  return session.py;
 }
 
 static void fork_child(void) {
@@ -33,14 +37,28 @@ static void fork_child(void) {
   python_report_fork_child();
 }
 
-static void start(void) {
-  object_map_init(python.minor == 9 ? POOL_BITS_3_9 : POOL_BITS);
+// What Python's figures go through.
+static void tables_start(void) {
+  object_map_init(frame_layout_pool_bits(python.minor));
   ht_add_report_hook(python_report_fold);
   ht_add_fork_hook(fork_child);
   object_scan_init();
   count_live_source = python_report_live_add;
+  count_tally_source = python_report_tally_add;
   report_flags_add(HT_PROCESS_PYTHON);
+}
+
+static void start(void) {
+  state_place_find();
+  tables_start();
   hook_python_install(true);
+}
+
+void python_start_attached(void) {
+  chain_depth_set(ht_session());
+  tables_start();
+  python_report_note("Python's objects from before the attach are not seen, and may hold others that are not in use.");
+  hook_python_install_attached();
 }
 
 __attribute__((constructor)) static void python_constructor(int argc, char **argv, char **environment) {

@@ -11,7 +11,6 @@ bool running_frame_slow;
 
 #define OWNED_BY_GENERATOR 1    // FRAME_OWNED_BY_GENERATOR, Include/internal/pycore_frame.h
 #define FIRST_TRACEABLE_BACK 16 // PyCodeObject: int _co_firsttraceable, void *co_extra, then co_code_adaptive
-#define CODE_UNIT_BYTES 2
 
 // The argument of PyCode_Addr2Line: the index of the instruction in bytes (3.10's f_lasti counts code units).
 static int frame_address(struct running_frame frame) {
@@ -30,14 +29,17 @@ static bool is_incomplete(const char *frame, struct running_frame read) {
   return frame_address(read) < first * CODE_UNIT_BYTES;
 }
 
+bool running_frame_at(const char *frame, struct running_frame *read) {
+  if (frame_is_shim(&frame_layout, frame)) return false;
+  *read = frame_read(&frame_layout, frame);
+  return read->code && is_code(read->code) && !is_incomplete(frame, *read);
+}
+
 struct running_frame running_frame_complete(void *thread_state) {
   if (unlikely(running_frame_slow)) return running_frame_ask(thread_state);
-  for (const char *frame = frame_innermost(&frame_layout, thread_state); frame;
-       frame = field_pointer(frame, frame_layout.frame_previous)) {
-    if (frame_is_shim(&frame_layout, frame)) continue;
-    struct running_frame read = frame_read(&frame_layout, frame);
-    if (read.code && is_code(read.code) && !is_incomplete(frame, read)) return read;
-  }
+  struct running_frame read;
+  for (const char *frame = frame_innermost(&frame_layout, thread_state); frame; frame = frame_outside(frame))
+    if (running_frame_at(frame, &read)) return read;
   return (struct running_frame){NULL, 0};
 }
 
@@ -52,8 +54,7 @@ static bool name_is(const char *code, const char *wanted) {
 bool running_frame_is_program(void *thread_state) {
   if (!python.Py_IsInitialized()) return false;
   const char *code = NULL;
-  for (const char *frame = frame_innermost(&frame_layout, thread_state); frame;
-       frame = field_pointer(frame, frame_layout.frame_previous))
+  for (const char *frame = frame_innermost(&frame_layout, thread_state); frame; frame = frame_outside(frame))
     if (!frame_is_shim(&frame_layout, frame)) code = frame_read(&frame_layout, frame).code;
   return code && is_code(code) && (name_is(code, "<module>") || name_is(code, "_run_module_as_main"));
 }
@@ -76,8 +77,7 @@ struct running_frame running_frame_ask(void *thread_state) {
   return (struct running_frame){code, OFFSET_IS_LINE | (uint32_t)(line > 0 ? line : 0)};
 }
 
-bool running_frame_prove(void) {
-  void *thread_state = python.thread_state();
+bool running_frame_prove(void *thread_state) {
   struct running_frame read = running_frame_complete(thread_state);
   struct running_frame asked = running_frame_ask(thread_state);
   if (read.code == asked.code && running_frame_line(read) == (int)(asked.offset & ~OFFSET_IS_LINE)) return true;

@@ -16,6 +16,7 @@ struct running_frame {
 // Set when the reader below did not give what the public API gives: then the API is asked, slowly.
 extern bool running_frame_slow;
 
+#define CODE_UNIT_BYTES 2             // _Py_CODEUNIT
 #define FRAME_TAG_BITS ((uintptr_t)3) // _PyStackRef's, 3.14; code objects are aligned to 8 bytes
 
 HT_INLINE void *field_pointer(const void *base, uint16_t offset) {
@@ -34,6 +35,12 @@ HT_INLINE void *python_thread_state(void) {
   if (!state || python.minor >= 12) return state;
   unsigned long owner = *(const unsigned long *)((const char *)state + frame_layout.tstate_thread_id);
   return owner == (unsigned long)pthread_self() ? state : NULL;
+}
+
+// The same if it holds the GIL or has let go of it inside a call from Python: its frames stand still meanwhile.
+HT_INLINE void *python_thread_state_anyway(void) {
+  void *state = python_thread_state();
+  return state ? state : python.PyGILState_GetThisThreadState();
 }
 
 // The innermost frame of Python code, NULL: none.
@@ -66,8 +73,13 @@ HT_INLINE struct running_frame running_frame_read(void *thread_state) {
   return likely(frame != NULL) ? frame_read(&frame_layout, frame) : (struct running_frame){NULL, 0};
 }
 
-// The frame that a new key stands for: as running_frame_read, but frames still being set up (the cells of a closure
-// are made before a function's first traceable instruction) are the caller's, as in tracebacks.
+HT_INLINE const char *frame_outside(const char *frame) { return field_pointer(frame, frame_layout.frame_previous); }
+
+// Reads a frame of the interpreter's. False: it is none of Python code, or still being set up (the cells of a closure
+// are made before a function's first traceable instruction), so that what happens is the caller's, as in tracebacks.
+bool running_frame_at(const char *frame, struct running_frame *read);
+
+// The frame that a new key stands for: the innermost of those. Without a proven layout the API is asked.
 struct running_frame running_frame_complete(void *thread_state);
 
 // Whether the thread has come to run the program: its outermost frame is that of a module (a script, -c, standard
@@ -77,8 +89,9 @@ bool running_frame_is_program(void *thread_state);
 // The source line of a frame, 0: unknown.
 int running_frame_line(struct running_frame frame);
 
-// Proves the reader: with Python code running, compares it with the public API; on a difference sets
-// running_frame_slow. Returns whether they agreed. Creates a frame object, so never in a hook.
-bool running_frame_prove(void);
+// Proves the reader: compares it with the public API on a thread that runs Python code (the calling one, or one that
+// waits for the GIL); on a difference sets running_frame_slow. Returns whether they agreed. Creates a frame object, so
+// never in a hook.
+bool running_frame_prove(void *thread_state);
 
 #endif

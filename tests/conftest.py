@@ -1,5 +1,6 @@
 """Fixtures of the whole suite. The command under test is $HEAPTIDE, or build/heaptide of this checkout."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,34 @@ import pytest
 import heaptide_run
 import program_build
 
+# The browser, and pages in it: one browser for all tests of a worker.
+pytest_plugins = ["page_browser"]
+
 TESTS = Path(__file__).resolve().parent
 PLANTED = TESTS / "planted"
 CASES = TESTS / "cases"
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--stress-calls",
+        type=int,
+        default=2000,  # 50 rounds stay under three minutes on two cores
+        help="calls of each thread in the 50 rounds of test_stress.py; 1000000 is full size, about an hour",
+    )
+    parser.addoption(
+        "--attach-rounds",
+        type=int,
+        default=3,
+        help="how often each server of test_attach_rounds.py is attached to and let go of; 100 is full size",
+    )
+
+
+def pytest_configure():
+    """Under nohup, or in the background of a script, some signals are ignored, and every program would inherit that."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):

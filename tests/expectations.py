@@ -8,6 +8,7 @@ The lines of a program's head, each `// expect ...`; `@tag` is the code line tha
     allocations N, frees N, temporaries N, live BYTES, peak BYTES        the summary
     kind KIND live|peak|allocations N    the summary's by_kind
     size UP_TO allocations N bytes BYTES a row of the size histogram; with one such line all rows must be listed
+    peak-apart MS                        the peak is that far from the program's start and from its end
     hotspot @TAG allocations N bytes BYTES
     temporary @TAG N
     peak-row @TAG bytes BYTES [blocks N]
@@ -194,6 +195,18 @@ def _kind_check(_expectation, _number, words):
     return check
 
 
+def _peak_time_check(_expectation, _number, words):
+    apart = int(words[1]) / 1000
+
+    def check(report):
+        found = report["summary"]["peak_seconds"]
+        if apart <= found <= report["seconds"] - apart:
+            return None
+        return f"peak at {found} s of {report['seconds']}: expected {apart} s from both ends"
+
+    return check
+
+
 def _row_check(expectation, section, number, wanted):
     def check(report):
         rows = rows_at(report, section, expectation.source, number)
@@ -283,6 +296,7 @@ LINE_CHECKS = {
     "hotspot": _hotspot_check,
     "temporary": _temporary_check,
     "peak-row": _peak_check,
+    "peak-apart": _peak_time_check,
     "held": _held_check,
     "stack": _stack_check,
     "function": _function_check,

@@ -4,6 +4,7 @@ A build is kept under build/tests/ by a hash of everything that goes into it, so
 parallel workers share it.
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -17,19 +18,28 @@ REPOSITORY = TESTS.parent
 CACHE = Path(os.environ.get("HEAPTIDE_TEST_BUILD", REPOSITORY / "build" / "tests"))
 BUILD_SECONDS = 120
 
-COMPILERS = {
-    ("gcc", ".c"): ["gcc", "-g", "-O0"],
-    ("gcc", ".cc"): ["g++", "-g", "-O0"],
-    ("clang", ".c"): ["clang-14", "-g", "-O0"],
-    ("clang", ".cc"): ["clang++-14", "-g", "-O0"],
-}
+COMPILERS = {("gcc", ".c"): "gcc", ("gcc", ".cc"): "g++", ("clang", ".c"): "clang", ("clang", ".cc"): "clang++"}
+CLANG_VERSIONS = range(14, 31)
 # Warnings of the programs are theirs (many misuse the allocator on purpose). The allocator's calls must stay calls:
 # even at -O0 clang may drop a malloc whose result nobody reads, and gcc may fold it.
 COMMON_FLAGS = ["-w", "-fno-builtin"]
 
 
+@functools.cache
+def clang_suffix():
+    """What follows the names clang and clang++: of the newest one that has LeakSanitizer's runtime (.ci/install)."""
+    for suffix in ["", *(f"-{version}" for version in reversed(CLANG_VERSIONS))]:
+        if not shutil.which(f"clang++{suffix}"):
+            continue
+        command = [f"clang{suffix}", "-print-file-name=libclang_rt.lsan-x86_64.a"]
+        if Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()).is_file():
+            return suffix
+    raise AssertionError("no clang with LeakSanitizer's runtime is here; .ci/install test gets one")
+
+
 def compiler_for(source, family):
-    return COMPILERS[family, source.suffix] + COMMON_FLAGS
+    name = COMPILERS[family, source.suffix] + (clang_suffix() if family == "clang" else "")
+    return [name, "-g", "-O0", *COMMON_FLAGS]
 
 
 def directives(source, word):
@@ -37,7 +47,7 @@ def directives(source, word):
     return re.findall(rf"^// {word}: (.*?)\s*$", source.read_text(), re.MULTILINE)
 
 
-def build(source, *, family="gcc", flags=(), libraries=None):
+def build(source, *, family="gcc", flags=(), libraries=None, texts=None):
     """Builds one program and what its `// build:` and `// build-library:` lines ask for; returns its path.
 
     `libraries`, {file name: flags}, are built from the same source and stand beside the program.
@@ -46,7 +56,7 @@ def build(source, *, family="gcc", flags=(), libraries=None):
     // build-library: FILE.so FLAGS      first build this file, with these flags, into a library beside the program
     // build-library: FILE.so OTHER.c FLAGS   ... from another source in the same folder
 
-    `{out}` in flags stands for the folder that holds the program.
+    `{out}` in flags stands for the folder that holds the program, and each key of `texts` for its value.
     """
     source = Path(source).resolve()
     name = source.stem
@@ -59,6 +69,8 @@ def build(source, *, family="gcc", flags=(), libraries=None):
         steps.append((library, library_source, ["-shared", "-fPIC", *words]))
     own_flags = [flag for text in directives(source, "build") for flag in text.split()]
     steps.append((name, source, [*own_flags, *flags]))
+    for word, value in (texts or {}).items():
+        steps = [(output, of, [flag.replace(word, value) for flag in own]) for output, of, own in steps]
     return _build_steps(steps, family) / name
 
 

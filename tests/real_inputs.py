@@ -1,8 +1,13 @@
 """Makes the inputs of test_real_programs.py: the same every time, as large as the test needs them."""
 
+import importlib.util
 import json
 import random
 import subprocess
+import sys
+import tarfile
+
+import pytest
 
 
 def large_c_file(path, functions=200, prefix="f"):
@@ -158,3 +163,23 @@ for number in range(50):
     kept.append(bytearray(100_000))  # @kept
 print(f"{float(loss.detach()):.4f}", len(kept))
 """
+
+# Of Django's tests those that need no service and take some ten seconds together.
+DJANGO_SUITES = ("template_tests", "forms_tests", "queries", "model_fields", "utils_tests")
+DJANGO = "django==5.2.19"
+
+
+def django_source(path):
+    """Django's source with its tests, which only the source archive has. Skips where that is not to be had."""
+    for needed in ("asgiref", "sqlparse"):
+        if not importlib.util.find_spec(needed):
+            pytest.skip(f"{needed} is not installed: pip install -r tests/requirements.txt")
+    options = ["-q", "--disable-pip-version-check", "--no-deps", "--no-binary", "django", "--dest", path]
+    try:
+        subprocess.run([sys.executable, "-m", "pip", "download", *options, DJANGO], check=True, timeout=120)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        pytest.skip(f"the package registry does not give the source of {DJANGO}")
+    (archive,) = path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(path)
+    return archive.with_name(archive.name.removesuffix(".tar.gz"))

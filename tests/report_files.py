@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "unit"))
 import make_report  # noqa: E402
 
-Report, file_bytes = make_report.Report, make_report.file_bytes
+Report, file_bytes, DEMO_POINTS = make_report.Report, make_report.file_bytes, make_report.DEMO_POINTS
 
 
 def folder_of(place, *datas):

@@ -61,6 +61,16 @@ FRAME = "frame"  # either, with or without "lang"
 HELD_BY = nullable(
     Type("a list of texts", lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value))
 )
+TYPES = nullable(
+    Type(
+        "at most three types, the largest first",
+        lambda value: isinstance(value, list)
+        and 1 <= len(value) <= 3
+        and all(set(row) == {"type", "blocks", "bytes"} and isinstance(row["type"], str) for row in value)
+        and all(is_count(row["blocks"]) and is_count(row["bytes"]) for row in value)
+        and [row["bytes"] for row in value] == sorted((row["bytes"] for row in value), reverse=True),
+    )
+)
 VERDICT = {
     "verdict": one_of("pass", "fail", "n/a"),
     "why": TEXT,
@@ -100,9 +110,9 @@ REPORT = {
         "peak_seconds": nullable(SECONDS),
         "live_bytes": COUNT,
         "peak_rss_bytes": nullable(COUNT),
-        "leaked_direct_bytes": COUNT,
-        "leaked_indirect_bytes": COUNT,
-        "leaked_blocks": COUNT,
+        "leaked_direct_bytes": nullable(COUNT),
+        "leaked_indirect_bytes": nullable(COUNT),
+        "leaked_blocks": nullable(COUNT),
         "by_kind": "by_kind",
     },
     "leaks": [{**STACKED, "direct_bytes": COUNT, "indirect_bytes": COUNT, "blocks": COUNT, "suppressed": FLAG}],
@@ -122,11 +132,17 @@ REPORT = {
             "peak_bytes": nullable(COUNT),
             "allocations": COUNT,
             "leaked": FLAG,
+            "types": TYPES,
             "site": FRAME,
             "stack": [FRAME],
             "held_by": HELD_BY,
         }
     ],
+    "python_arenas": {
+        "free_bytes": COUNT,
+        "pinned_bytes": COUNT,
+        "pinned_by": [{"bytes": COUNT, "blocks": COUNT, "site": FRAME, "stack": [FRAME]}],
+    },
     "gpu": {
         "devices": [{"device": COUNT, "name": nullable(TEXT), "peak_bytes": COUNT, "live_bytes": COUNT}],
         "streams": [
@@ -161,15 +177,32 @@ REPORT = {
         "device": [COUNT],
         "pinned": [COUNT],
         "rss": [nullable(COUNT)],
+        "allocations": [nullable(COUNT)],
+        "temporaries": [nullable(COUNT)],
         "sites": [{"site": FRAME, "kind": KIND, "bytes": [COUNT]}],
         "streams": "any list",
     },
+    "marks": [{"name": TEXT, "seconds": SECONDS, "live_bytes": COUNT}],
+    "mark_names": [
+        {
+            "name": TEXT,
+            "count": COUNT,
+            "first_seconds": SECONDS,
+            "last_seconds": SECONDS,
+            "first_live_bytes": COUNT,
+            "last_live_bytes": COUNT,
+            "growth_bytes": nullable(NUMBER),
+        }
+    ],
     "threads": [{"tid": nullable(COUNT), "name": nullable(TEXT), "allocations": COUNT}],
     "notes": [TEXT],
 }
 KIND_ROW = {"live_bytes": COUNT, "peak_bytes": COUNT, "allocations": COUNT, "allocated_bytes": COUNT}
+CALLS = ("allocations", "temporaries")  # in the summary and, between two samples, in the timeline
+# Only of a run with --gpu-timeline frag.
+FRAG = {"device": COUNT, "what": one_of("in_use", "pool_reserved"), "bytes": [nullable(COUNT)]}
 # A report without GPU or without samples may say so with null.
-MAY_BE_NULL = {"gpu", "gpu.fragmentation", "timeline"}
+MAY_BE_NULL = {"python_arenas", "gpu", "gpu.fragmentation", "timeline"}
 
 
 def schema_problems(report):
@@ -178,24 +211,27 @@ def schema_problems(report):
     shown = dict(report) if isinstance(report, dict) else report
     if isinstance(shown, dict) and shown.get("estimated") is True:
         del shown["estimated"]
+    if isinstance(shown, dict) and isinstance(shown.get("timeline"), dict) and "frag" in shown["timeline"]:
+        shown["timeline"] = {key: value for key, value in shown["timeline"].items() if key != "frag"}
+        _check(report["timeline"]["frag"], [FRAG], "timeline.frag", wrong)
     _check(shown, REPORT, "", wrong)
     return wrong
 
 
-def _check(value, shape, path, wrong):
-    if value is None and path in MAY_BE_NULL:
+def _check(value, shape, path, wrong, may_be_null=MAY_BE_NULL):
+    if value is None and path in may_be_null:
         return
     if isinstance(shape, Type):
         if not shape.accepts(value):
             wrong.append(f"{path}: {value!r} is not {shape.name}")
     elif isinstance(shape, dict):
-        _check_object(value, shape, path, wrong)
+        _check_object(value, shape, path, wrong, may_be_null)
     elif isinstance(shape, list):
         if not isinstance(value, list):
             wrong.append(f"{path}: {value!r} is no list")
             return
         for index, item in enumerate(value):
-            _check(item, shape[0], f"{path}[{index}]", wrong)
+            _check(item, shape[0], f"{path}[{index}]", wrong, may_be_null)
         if path.endswith("stack"):
             _check_stack(value, path, wrong)
     elif shape == FRAME:
@@ -206,7 +242,7 @@ def _check(value, shape, path, wrong):
         wrong.append(f"{path}: {value!r} is no list")
 
 
-def _check_object(value, shape, path, wrong):
+def _check_object(value, shape, path, wrong, may_be_null=MAY_BE_NULL):
     if not isinstance(value, dict):
         wrong.append(f"{path}: {value!r} is no object")
         return
@@ -215,7 +251,7 @@ def _check_object(value, shape, path, wrong):
     for key in sorted(set(value) - set(shape)):
         wrong.append(f"{path}: key {key!r} is not in the schema")
     for key in set(shape) & set(value):
-        _check(value[key], shape[key], f"{path}.{key}".lstrip("."), wrong)
+        _check(value[key], shape[key], f"{path}.{key}".lstrip("."), wrong, may_be_null)
 
 
 def _check_kinds(value, path, wrong):
@@ -268,7 +304,7 @@ def total_problems(report, top=1_000_000):
     )
     leaks = [row for row in report["leaks"] if not row["suppressed"]]
     for key in ("direct_bytes", "indirect_bytes", "blocks"):
-        equal(f"sum of leaks {key}", sum(row[key] for row in leaks), summary[f"leaked_{key}"])
+        equal(f"sum of leaks {key}", sum(row[key] for row in leaks), summary[f"leaked_{key}"] or 0)
     if summary["peak_bytes"] < summary["live_bytes"]:
         wrong.append(f"peak {summary['peak_bytes']} is under live {summary['live_bytes']}")
     if summary["frees"] > summary["allocations"]:
@@ -278,10 +314,74 @@ def total_problems(report, top=1_000_000):
         if len(report[section]) < top and not report["python"]:
             equal(f"sum of {section}", sum(row[key] for row in report[section]), summary[total])
     if timeline := report["timeline"]:
-        lengths = {key: len(timeline[key]) for key in ("seconds", "cpu", "device", "pinned", "rss")}
+        lengths = {key: len(timeline[key]) for key in ("seconds", "cpu", "device", "pinned", "rss", *CALLS)}
         lengths |= {f"sites[{index}]": len(row["bytes"]) for index, row in enumerate(timeline["sites"])}
         if len(set(lengths.values())) != 1:
             wrong.append(f"timeline: columns of different lengths {lengths}")
+        for key in CALLS:
+            equal(f"sum of the timeline's {key}", sum(timeline[key]), summary[key])
         if timeline["seconds"] != sorted(timeline["seconds"]):
             wrong.append("timeline: seconds go back")
+    return wrong
+
+
+# ---- heaptide-diff/1, docs/diff.md
+
+CHANGE = ("new", "grown", "gone", "shrunk")
+FIGURES = {
+    "leaked_bytes": COUNT,
+    "leaked_blocks": COUNT,
+    "live_bytes": COUNT,
+    "live_blocks": COUNT,
+    "peak_bytes": COUNT,
+    "allocations": COUNT,
+}
+SITE_FIGURES = {**FIGURES, "peak_blocks": COUNT}
+DIFF_PROCESS = {
+    "pid": COUNT,
+    "exe": PATH,
+    "argv": [TEXT],
+    "main": FLAG,
+    "label": nullable(TEXT),
+    "rank": nullable(COUNT),
+    "seconds": SECONDS,
+}
+MARK_SIDE = Type(
+    "null or a mark's figures",
+    lambda value: value is None
+    or (set(value) == {"count", "growth_bytes"} and COUNT.accepts(value["count"])
+        and nullable(NUMBER).accepts(value["growth_bytes"])),
+)  # fmt: skip
+DIFF = {
+    "schema": one_of("heaptide-diff/1"),
+    "base": DIFF_PROCESS,
+    "new": DIFF_PROCESS,
+    "summary": {"base": FIGURES, "new": FIGURES},
+    "counts": dict.fromkeys(CHANGE, COUNT),
+    "small": {"sites": COUNT, "live_bytes": NUMBER},
+    "changes": [
+        {
+            "change": one_of(*CHANGE),
+            "figure": one_of("leaked", "live", "peak"),
+            "kind": KIND,
+            "base": SITE_FIGURES,
+            "new": SITE_FIGURES,
+            "site": FRAME,
+            "stack": [FRAME],
+        }
+    ],
+    "marks": [{"name": TEXT, "base": MARK_SIDE, "new": MARK_SIDE}],
+    "notes": [TEXT],
+}
+# A process that is in one of the folders only.
+DIFF_MAY_BE_NULL = {"base", "new", "summary.base", "summary.new"}
+
+
+def diff_problems(pair):
+    """What in one object of `heaptide diff --json` is not by the schema."""
+    wrong = []
+    _check(pair, DIFF, "", wrong, DIFF_MAY_BE_NULL)
+    counts = {word: sum(change["change"] == word for change in pair["changes"]) for word in CHANGE}
+    if counts != pair["counts"]:
+        wrong.append(f"counts: {pair['counts']} does not fit the changes {counts}")
     return wrong

@@ -116,6 +116,16 @@ def test_43_many_deep_and_small_stacks(case, out):
     assert report["summary"]["peak_rss_bytes"] < 100 * MIB
 
 
+def test_44_ended_threads_keep_their_names(case, out):
+    report = sound_report(beside([case("thread_names.c", flags=("-pthread", "-D_GNU_SOURCE"))], out=out))
+    rows = {thread["name"]: thread["allocations"] for thread in report["threads"]}
+    assert len(rows) == len(report["threads"])
+    assert {name: calls for name, calls in rows.items() if name != "main"} == {
+        f"worker {number}": 100 * number for number in range(1, 6)
+    }
+    assert sum(rows.values()) == report["summary"]["allocations"]
+
+
 @pytest.mark.heavy
 def test_44_thousands_of_threads(case, out):
     run = beside([case("many_threads.c", flags=("-O1", "-pthread"))], out=out, timeout=120)
@@ -124,5 +134,19 @@ def test_44_thousands_of_threads(case, out):
         pytest.skip("this machine does not allow 2000 threads at once")
     brief = rows_at(report, "hotspots", CASES / "many_threads.c", 7)
     assert sum(row["allocations"] for row in brief) == 60000
-    assert len(report["threads"]) <= 2100, "ended threads are summed"
+    assert len(report["threads"]) == 1025 and report["threads"][-1]["tid"] is None, "the many are summed"
+    assert report["threads"][-1]["name"] == f"{62001 - 1024} other threads"
+    assert sum(thread["allocations"] for thread in report["threads"]) == report["summary"]["allocations"]
     assert leaked(report) == {}
+
+
+@pytest.mark.parametrize(
+    "way", ["one_block", "small_blocks", "steps", "grown", "second_of_three", "other_thread", "to_the_end"]
+)
+def test_peak_time_is_when_it_was_reached(way, case, out):
+    """However long it is held. The kernel's tick, which the time is read from, may be 10 ms old."""
+    before, after, tick = 0.3, 0.6, 0.02
+    arguments = [way, str(int(before * 1e6)), str(int(after * 1e6))]
+    report = heaptide_run.traced([case("peak_reached.c"), *arguments], out=out, options=["-q"]).report()
+    reached = report["summary"]["peak_seconds"]
+    assert before - tick <= reached <= report["seconds"] - after, (reached, report["seconds"])

@@ -27,6 +27,7 @@ def test_57_code_without_unwind_data(case, out):
     assert [(row["site"]["function"], row["direct_bytes"], row["blocks"]) for row in rows] == [("leaf", 4096000, 1000)]
     above = rows[0]["stack"][[frame["function"] for frame in rows[0]["stack"]].index("leaf") + 1 :]
     assert above and (above[0].get("lang") == "jit" or (above[0]["function"] or "[").startswith("[")), above
+    assert above[1]["function"] == "main", "the code's epilogue tells where it was called from"
 
 
 def test_60_debug_information_in_all_its_forms(tmp_path):

@@ -1,6 +1,7 @@
 """Cases A: starting up, and standing between the program and its allocator. cases/ holds the programs."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import heaptide_run
 import program_build
 from conftest import CASES
 from expectations import rows_at
-from heaptide_run import EVERY_ROW, beside, execute
+from heaptide_run import EVERY_ROW, beside, command, execute
 from report_schema import schema_problems, total_problems
 
 
@@ -36,6 +37,13 @@ def test_01_program_with_its_own_malloc(case, out):
     report = sound_report(run)
     assert any("malloc" in note for note in report["notes"]), report["notes"]
     assert report["summary"]["by_kind"]["mmap"]["allocations"] >= 11, "100,000 blocks of 128 B in chunks of 1 MiB"
+
+
+def test_01_program_that_takes_the_address_of_malloc(case, out):
+    run = beside([case("canonical_plt.c", flags=("-no-pie", "-fno-pie"))], out=out)
+    report = sound_report(run)
+    assert leaked(report) == {("canonical_plt.c", 7): (100, 1)}
+    assert not any("its own malloc" in note for note in report["notes"]), report["notes"]
 
 
 def hidden_allocator(folder):
@@ -74,9 +82,36 @@ def test_04_allocator_that_calls_more_under_its_lock(tmp_path, out):
     assert any("malloc" in note for note in sound_report(run)["notes"])
 
 
-@pytest.mark.skip(reason="tls_full.sh loads the recorder late, as attach does: the issue on processes brings attach")
-def test_05_no_room_in_the_static_tls_block():
-    raise AssertionError
+TLS_FULL = """
+import ctypes, sys
+try:
+    for n in range(1, 61): ctypes.CDLL(f"./libt{n}.so")
+except OSError as error:
+    assert "static TLS" in str(error) and n > 1, error
+else:
+    sys.exit("there was room for all")
+print("ready", flush=True)
+sys.stdin.read()
+sys.exit(7)
+"""
+
+
+def test_05_no_room_in_the_static_tls_block(tmp_path, out):
+    """tls_full.sh builds what fills it up. attach gets in, or says what is wrong; the program goes on either way."""
+    execute(["sh", CASES / "tls_full.sh", "/dev/null"], cwd=tmp_path)
+    process = subprocess.Popen([sys.executable, "-c", TLS_FULL], stdin=-1, stdout=-1, cwd=tmp_path, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        run = command("attach", process.pid, "--out", out)
+        refused = run.status == 2 and "static TLS" in run.stderr and len(run.own_stderr) == 1 and not out.exists()
+        assert run.status == 0 or refused, run.describe()
+        if run.status == 0:
+            assert command("detach", out).status == 0
+        process.communicate(timeout=20)
+        assert process.returncode == 7
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_07_library_that_finds_its_neighbour_by_runpath(tmp_path, out):
@@ -98,6 +133,15 @@ def test_09_plugin_opened_with_deepbind(case, out):
     lost = leaked(report)
     named = any("libplug.so" in note for note in report["notes"])
     assert lost == {("deepbind.c", 9): (4096, 1)} or (named and not lost), (lost, report["notes"])
+
+
+@pytest.mark.parametrize("binding", ["now", "lazy"])
+def test_09_redirected_pages_stay_closed(binding, case, out):
+    link = ["-DPLUGIN", f"-Wl,-z,relro,-z,{binding}"]
+    program = case("deepbind_closed.c", flags=("-ldl",), libraries={"libclosed.so": link})
+    run = beside([program], out=out, cwd=program.parent)
+    assert b" r--p\n" in run.stdout and b" rw-p\n" in run.stdout, "the program looked at nothing"
+    assert leaked(run.report()) == {("deepbind_closed.c", 9): (4096, 1)}
 
 
 def test_11_many_short_children(out):

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -118,6 +119,37 @@ def test_unknown_command():
     assert done.status == 2 and "rum" in only_line(done)
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["reprot"], "did you mean report?"),
+        (["version"], "did you mean --version?"),
+        (["true"], "heaptide run true"),
+        (["frobnicate"], "see heaptide help"),
+        (["run", "--pyy", "true"], "did you mean --py?"),
+        (["run", "--depht=3", "true"], "did you mean --depth?"),
+        (["report", "--sup", "x"], "did you mean --supp?"),
+        (["report", "--colour"], "see heaptide help report"),
+        (["report", "-p"], "see heaptide help report"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_the_one_meant(words, meant, tmp_path):
+    line = only_line(command(*words, cwd=tmp_path))
+    assert meant in line and ("did you mean" in line) == ("did you mean" in meant), line
+
+
+@pytest.mark.parametrize("words", [["run", "--out", "--py", "true"], ["run", "--out", "--", "true"]])
+def test_a_forgotten_value_is_not_the_next_option(words, tmp_path):
+    done = command(*words, cwd=tmp_path)
+    assert done.status == 125 and "--out: its value is missing" in only_line(done)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_that_looks_like_an_option_is_given_with_an_equals_sign(tmp_path):
+    assert command("run", "-q", "--out=--py", "--", "true", cwd=tmp_path).status == 0
+    assert (tmp_path / "--py").is_dir()
+
+
 def test_bad_depth_in_the_environment(tmp_path):
     run = command("run", "--", "/bin/true", env={"HEAPTIDE_DEPTH": "deep"}, cwd=tmp_path)
     assert run.status == 125 and "HEAPTIDE_DEPTH" in only_line(run)
@@ -130,6 +162,21 @@ def test_program_not_found(out):
     run = command("run", "--out", out, "--", "no-such-program")
     assert run.status == 127 and "no-such-program" in only_line(run)
     assert not out.exists(), "no folder for a program that never ran"
+
+
+def test_program_of_this_folder_without_its_path(tmp_path):
+    """Shells find no program of the folder they are in; neither do we, but we say so."""
+    shutil.copy("/bin/true", tmp_path / "mine")
+    run = command("run", "--", "mine", cwd=tmp_path)
+    assert run.status == 127 and only_line(run).endswith("heaptide run ./mine")
+
+
+@pytest.mark.parametrize(("name", "status"), [("train.py", 127), ("./train.py", 126)])
+def test_a_script_in_place_of_its_interpreter(name, status, tmp_path):
+    (tmp_path / "train.py").write_text("pass")
+    run = command("run", "--", name, cwd=tmp_path)
+    assert run.status == status
+    assert re.search(rf"; heaptide run --py python3? {re.escape(name)}$", only_line(run))
 
 
 def test_program_not_executable(out, tmp_path):
@@ -178,6 +225,34 @@ def test_setuid_program_runs_untraced_and_says_so(out, tmp_path, planted):
     run = heaptide_run.traced([program], out=out)
     assert run.status == 42
     assert [line for line in run.own_stderr if "setuid" in checked(line)], run.describe()
+
+
+def test_program_under_valgrind_is_refused(out):
+    run = command("run", "--out", out, "--", "valgrind", "/bin/true")
+    assert run.status == 125 and "Valgrind" in only_line(run)
+    assert not out.exists()
+
+
+def test_static_sanitizer_runs_and_says_so(out):
+    program = program_build.build(PLANTED / "exit_status.c", flags=("-fsanitize=address", "-static-libasan"))
+    run = heaptide_run.traced([program], out=out, env={"ASAN_OPTIONS": "detect_leaks=0"})
+    assert run.status == 42
+    assert "static AddressSanitizer" in checked(run.own_stderr[0]), run.describe()
+
+
+def test_no_rights_to_attach(tmp_path):
+    """As somebody else. The process is none the worse for it."""
+    if os.getuid() != 0:
+        pytest.skip("only root has processes that another user may not attach to")
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))  # one that the other user may write into
+    folder.chmod(0o777)
+    with subprocess.Popen(["/bin/sleep", "600"]) as process:
+        asked = ["setpriv", "--reuid", "65534", "--clear-groups", heaptide_run.COMMAND, "attach", process.pid]
+        run = execute([*asked, "--out", folder / "report"])
+        lives, left = process.poll() is None, os.listdir(folder)
+        process.kill()
+    folder.rmdir()
+    assert run.status == 2 and "sudo" in only_line(run) and lives and left == []
 
 
 # --- the output folder

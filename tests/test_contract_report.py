@@ -290,6 +290,19 @@ def test_text_sections(folder):
         assert words in text, f"no {words!r} in\n{text}"
 
 
+def test_a_wrapper_that_became_the_program_is_one_line(out):
+    """The first thing to be read is the program, not what env or a version manager's shim was before it."""
+    run = heaptide_run.traced(["/usr/bin/env", "/bin/sh", "-c", "exec /bin/true"], out=out, options=["-q"])
+    reports = run.reports()
+    assert [(Path(report["exe"]).name, report["quiet"], report["main"]) for report in reports][:2] == [
+        ("env", True, True),
+        (Path("/bin/sh").resolve().name, True, True),
+    ]
+    assert not reports[-1]["quiet"]
+    text = command("report", out).stdout.decode()
+    assert text.startswith("true ") and len([line for line in text.splitlines() if "QUIET" in line]) == 2, text
+
+
 def test_quiet_helpers_are_one_line(out):
     run = heaptide_run.traced(["/bin/sh", "-c", "/bin/true; exit 0"], out=out, options=["-q"])
     reports = {Path(report["exe"]).name: report for report in run.reports()}

@@ -59,6 +59,14 @@ def test_lines_under_tracers(python, out):
     assert 0 <= sum(row["live_bytes"] for row in generated) - (BYTEARRAY_OBJECT + 200_001) < 200, generated
 
 
+def test_cells_belong_to_each_caller(python, out):
+    """What a function allocates before its first line is the caller's, also when another one called it before."""
+    report = trace(python, "cells.py", out=out).report(*EVERY_ROW)
+    (first,) = rows(report, "cells.py", line_of("cells.py", "first"))
+    (second,) = rows(report, "cells.py", line_of("cells.py", "second"))
+    assert second["live_blocks"] >= 1000 and abs(first["live_blocks"] - second["live_blocks"]) < 100
+
+
 @pytest.mark.parametrize("end", ["now", "later"])
 def test_forked_child_has_its_own_only(python, end, out):
     """The parent's block, given up by the child, is in no figure of the child's."""
@@ -68,6 +76,14 @@ def test_forked_child_has_its_own_only(python, end, out):
     (row,) = rows(child, "fork_child.py", line_of("fork_child.py", "child"))
     assert row["live_bytes"] == BYTEARRAY_OBJECT + 50_001
     assert child["summary"]["by_kind"]["python"]["peak_bytes"] < 300_000
+
+
+def test_padding_of_texts_holds_nothing(python, out):
+    """The bytes around a text's state are never written: what is left there of an old pointer keeps no block. (A word
+    elsewhere that has not been overwritten may keep one of the six; if texts kept them, it would be all.)"""
+    report = trace(python, "stale_texts.py", out=out).report(*EVERY_ROW)
+    (lost,) = [leak for leak in report["leaks"] if leak["direct_bytes"] >= 1 << 20]
+    assert lost["blocks"] >= 5 and lost["direct_bytes"] == lost["blocks"] << 20, report["leaks"]
 
 
 def test_peak_of_lines(python, out):

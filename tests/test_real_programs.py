@@ -11,7 +11,8 @@ import pytest
 
 import real_inputs
 from expectations import tagged_lines
-from heaptide_run import beside, execute
+from heaptide_run import EVERY_ROW, beside, execute
+from program_build import clang_suffix
 from report_schema import schema_problems, total_problems
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
@@ -84,13 +85,13 @@ def test_sqlite_builds_an_index(tmp_path, out):
 
 def test_clang_on_a_header_heavy_file(tmp_path, out):
     (tmp_path / "heavy.cpp").write_text(real_inputs.HEAVY_CPP)
-    command = [needs("clang++-14"), "-std=c++17", "-O1", "-c", "heavy.cpp", "-o", "heavy.o"]
+    command = [needs(f"clang++{clang_suffix()}"), "-std=c++17", "-O1", "-c", "heavy.cpp", "-o", "heavy.o"]
     bare = execute(command, cwd=tmp_path, timeout=120)
     shutil.move(tmp_path / "heavy.o", tmp_path / "bare.o")
     run = beside(command, out=out, cwd=tmp_path, bare=bare)
     assert run.status == 0 and run.program_stderr == []
     assert filecmp.cmp(tmp_path / "heavy.o", tmp_path / "bare.o", shallow=False)
-    sensible_reports(run, main=real_name("clang++-14"), least_bytes=20 * MIB)
+    sensible_reports(run, main=real_name(f"clang++{clang_suffix()}"), least_bytes=20 * MIB)
 
 
 def test_make_of_a_small_project(tmp_path, out):
@@ -131,8 +132,37 @@ def test_pytest_of_a_package(tmp_path, out):
 
 
 def timeless(output):
-    """pytest's output without how long it took."""
+    """What pytest or unittest printed, without how long it took."""
     return re.sub(rb"in [\d.]+s", b"", output)
+
+
+def test_suite_of_django(tmp_path, out):
+    """Four thousand tests of Django's own, with SQLite: the same that pass, fail and are skipped as bare, and every
+    block of 20 million in some row of the report."""
+    folder = real_inputs.django_source(tmp_path)
+    command = [sys.executable, "runtests.py", "--parallel=1", *real_inputs.DJANGO_SUITES]
+    how = {"cwd": folder / "tests", "env": {"PYTHONPATH": folder, "PYTHONHASHSEED": "0"}, "timeout": 400}
+    bare = execute(command, **how)
+    assert re.search(r"Ran \d{4} tests", bare.stderr), bare.describe()
+    run = beside(command, out=out, options=["--py"], bare=bare, **how)
+    assert verdicts(run.stderr) == verdicts(bare.stderr)
+    report = run.report(*EVERY_ROW)
+    assert schema_problems(report) + total_problems(report) == []
+    summary, kinds = report["summary"], report["summary"]["by_kind"]
+    for kind in ("python", "heap"):
+        rows = [row for row in report["hotspots"] if row["kind"] == kind]
+        for figure in ("allocations", "allocated_bytes"):
+            assert sum(row[figure] for row in rows) == kinds[kind][figure]
+    assert sum(row["live_bytes"] for row in report["python"]) == kinds["python"]["live_bytes"] > 30 * MIB
+    assert sum(row["bytes"] for row in report["peak"]) == summary["peak_bytes"]
+    assert sum(row["temporaries"] for row in report["temporaries"]) == summary["temporaries"]
+
+
+def verdicts(stderr):
+    """unittest's row of dots and letters, the tests that failed, and its last words."""
+    lines = re.findall(r"^(?:[.sFExu]+|(?:FAIL|ERROR): .*|Ran \d+ tests|OK.*|FAILED .*)", stderr, re.MULTILINE)
+    assert len(lines) >= 3, stderr
+    return lines
 
 
 def bytes_at_peak(reports, script, line):

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from heaptide_run import command
+from heaptide_run import command, read_reports
 from report_files import Report, file_bytes, folder_of, make_report
 
 DEMO = make_report.demo().data(make_report.DEMO_POINTS)
@@ -111,6 +111,14 @@ BAD_SECTIONS = {
     "links beyond their end": (make_report.HOLDERS, struct.pack("<IIII", 1, 3, 0xFFFFFFFF, 0), "holder"),
     "a thread without name": (make_report.THREADS, struct.pack("<IIQ", 1, 0xFFFFFFF, 0), "text"),
     "points beyond their end": (make_report.SITE_TIMELINE, struct.pack("<II", 0xFFFFFFFF, 1), "timeline"),
+    "a mark without name": (make_report.MARKS, struct.pack("<IIQQ", 99, 0, 5, 5), "mark"),
+    "marks that go back": (make_report.MARKS, struct.pack("<IIQQIIQQ", 0, 0, 5, 5, 0, 0, 4, 5), "mark"),
+    "half a mark": (make_report.MARKS, bytes(20), "rows"),
+    "a mark's name that is no text": (make_report.MARK_NAMES, struct.pack("<IIQQQQQ", 1 << 30, 0, *[1] * 5), "mark"),
+    "a name of no mark": (make_report.MARK_NAMES, struct.pack("<IIQQQQQ", 0, 0, 0, 1, 1, 1, 1), "mark"),
+    "a last mark before the first": (make_report.MARK_NAMES, struct.pack("<IIQQQQQ", 0, 0, 1, 2, 1, 1, 1), "mark"),
+    "calls of fewer samples": (make_report.TIMELINE_CALLS, bytes(16), "calls"),
+    "calls that were undone": (make_report.TIMELINE_CALLS, struct.pack("<QQ", 9, 9) * 19 + bytes(16), "calls"),
     "rows beyond their end": (make_report.SITE_TIMELINE, struct.pack("<II", 0, 0xFFFFFFFF), "timeline"),
 }
 
@@ -120,6 +128,28 @@ def test_bad_section(name, tmp_path):
     number, raw, word = BAD_SECTIONS[name]
     line = refused(tmp_path, file_bytes({**demo_sections(), number: raw}))
     assert "damaged" in line and word in line
+
+
+def test_a_name_whose_growth_is_absurd(tmp_path):
+    """From all bits set to nothing within two marks, and back."""
+    for first, last in ((0, 2**64 - 1), (2**64 - 1, 0)):
+        row = struct.pack("<IIQQQQQ", 0, 0, 2, 1, 2, first, last)
+        sections = {**demo_sections(), make_report.MARK_NAMES: row, make_report.MARKS: b""}
+        done = command("report", folder_of(tmp_path, file_bytes(sections)), timeout=20)
+        assert done.status == 1 and b"MARKS" in done.stdout, done.describe()
+
+
+def test_a_file_from_before_there_were_marks(tmp_path):
+    """A report without the sections says that it does not know, and all else is as it was."""
+    newer = {make_report.MARK_NAMES, make_report.MARKS, make_report.TIMELINE_CALLS}
+    old = {number: raw for number, raw in demo_sections().items() if number not in newer}
+    (report,) = read_reports(folder_of(tmp_path, file_bytes(old)), "--fail-on", "none")
+    assert report["marks"] == [] and set(report["timeline"]["allocations"]) == {None}
+    assert len(report["timeline"]["temporaries"]) == len(report["timeline"]["seconds"]) == 20
+    assert b"MARKS" not in command("report", tmp_path / "reports").stdout
+    for form in ("chrome", "csv"):
+        done = command("export", tmp_path / "reports", "--format", form, "-o", tmp_path / form)
+        assert done.status == 0, done.describe()
 
 
 def test_what_can_be_read_is_shown(tmp_path):

@@ -171,10 +171,10 @@ def test_partly_leaked_python_site_is_two_rows(tmp_path):
 
 
 def test_a_native_block_of_a_python_line_names_line_and_call(tmp_path):
-    """In the file the line comes first, then the native code under it; the text shows the call and the line."""
+    """A library's functions without lines give way to the line that called them; the text shows both."""
     report = Report()
     module = report.module("/opt/ext.so")
-    report.site(report.stack(("python", "load", "/opt/load.py", 7), (module, 0x10), (module, 0x20)), peak=(5000, 1))
+    report.site(report.stack((module, 0x10), (module, 0x20), ("python", "load", "/opt/load.py", 7)), peak=(5000, 1))
     text = command("report", folder_of(tmp_path, report.data()), "--fail-on", "none").stdout.decode()
     peak = [line.strip() for line in text[text.index("PEAK") : text.index("HOTSPOTS")].splitlines() if line][1:]
     assert peak == ["4.88 KiB  in 1 block of heap", "[ext.so+0x20]", "load  load.py:7"]

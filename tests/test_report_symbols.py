@@ -142,3 +142,65 @@ def test_separate_debug_file(program, tmp_path):
     subprocess.run(["gcc", "-g", other, "-o", debug], check=True)
     refused, _ = shown(folder)
     assert names(refused) == [(None, None)] and any("another build" in note for note in refused["notes"])
+
+
+VERSIONED = """
+__asm__(".symver alone_1, alone@@VERS_1");
+__asm__(".symver twin_1, twin@VERS_1");
+__asm__(".symver twin_2, twin@@VERS_2");
+__asm__(".symver beside_1, beside@VERS_1");
+__asm__(".symver table_1, table@VERS_1");
+int alone_1(void) { return 1; }
+int twin_1(void) { return 2; }
+int twin_2(void) { return 3; }
+int beside_1(void) { return 4; }
+__attribute__((used)) static int beside(void) { return 5; }
+int table_1[100];
+"""
+
+
+@pytest.fixture(scope="module")
+def versioned(tmp_path_factory):
+    """A library without lines whose symbol table has versions in its names."""
+    place = tmp_path_factory.mktemp("versions")
+    (place / "versioned.c").write_text(VERSIONED)
+    (place / "map").write_text("VERS_1 { local: *; }; VERS_2 {} VERS_1;")
+    link = ["-shared", "-fPIC", "-Wl,--version-script=map", "-o", "libversioned.so"]
+    subprocess.run(["gcc", "-O0", "versioned.c", *link], cwd=place, check=True)
+    return place / "libversioned.so"
+
+
+def leaks_named(tmp_path, library, *symbols, more=lambda report, module: None):
+    """What the report calls the functions at these symbols of the library's table."""
+    report = Report()
+    module = report.module(str(library), build_id=build_id_of(library))
+    for size, symbol in enumerate(symbols, 1):
+        site = report.site(report.stack((module, address_of(library, symbol) + 1)), live=(size, 1), peak=(size, 1))
+        report.leak(site, direct=(size, 1))
+    more(report, module)
+    folder = folder_of(tmp_path, report.data())
+    found = json.loads(command("report", folder, "--json").stdout)
+    lines = command("report", folder, "--folded", "leaked").stdout.decode().splitlines()
+    text = command("report", folder).stdout.decode()
+    named = [leak["site"]["function"] for leak in sorted(found["leaks"], key=lambda leak: leak["direct_bytes"])]
+    assert sorted(line.rsplit(" ", 1)[0] for line in lines) == sorted(named)
+    assert all(name in text for name in named)
+    return named, found
+
+
+def test_versions_of_symbols_are_not_shown(tmp_path, versioned):
+    assert leaks_named(tmp_path, versioned, "alone@@VERS_1", "twin@VERS_1")[0] == ["alone", "twin"]
+
+
+def test_versions_are_shown_where_they_tell_functions_apart(tmp_path, versioned):
+    named, _ = leaks_named(tmp_path, versioned, "alone@@VERS_1", "twin@VERS_1", "twin@@VERS_2")
+    assert named == ["alone", "twin@VERS_1", "twin@@VERS_2"]
+    assert leaks_named(tmp_path, versioned, "beside@VERS_1", "beside")[0] == ["beside@VERS_1", "beside"]
+
+
+def test_versions_of_variables_are_not_shown(tmp_path, versioned):
+    def held(report, module):
+        report.holder(1, (2, module, 0, address_of(versioned, "table@VERS_1") + 8))
+
+    _, found = leaks_named(tmp_path, versioned, "alone@@VERS_1", more=held)
+    assert found["peak"][0]["held_by"] == ["global table"]

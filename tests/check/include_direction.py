@@ -10,15 +10,26 @@ ROOT = Path(__file__).resolve().parents[2]
 # native/, from the bottom up. A file may include its own layer and those below it.
 LAYERS = [
     ("words", ["words", "file_format", "options", "hooks", "asan_order"]),
-    ("sys", ["sys", "sys_*", "text", "crc32", "real", "exec_look", "guard", "task", "maps", "spans", "resident"]),
+    (
+        "sys",
+        ["sys", "sys_*", "text", "crc32", "real", "exec_look", "guard", "task", "maps", "spans", "resident"]
+        + ["libc_symbol", "module_symbol", "alt_stack", "call_resume", "stack_switch"],
+    ),
     ("lock", ["lock", "buffer", "process_info"]),
-    ("stacks and sites", ["cfi", "rules", "unwind", "stack_*", "modules", "site", "site_*", "timeline"]),
+    (
+        "stacks and sites",
+        ["cfi", "rules", "unwind", "stack_*", "epilogue", "modules", "site", "site_*", "timeline", "marks"],
+    ),
     ("live, count", ["live", "live_*", "count", "count_*", "ranges"]),
-    ("thread", ["thread", "session"]),
-    ("core", ["sampler", "core", "got"]),
-    ("scan", ["stop", "maps_known", "allocator_memory", "roots", "frame_owner", "holders", "flood", "scan", "scan_*"]),
-    ("report", ["writer", "report", "report_*"]),
-    ("hooks", ["hook_*", "init"]),
+    ("thread", ["thread", "ended_threads", "session", "library_function"]),
+    ("core", ["sampler", "heap_sample", "common_case", "core", "got", "mark"]),
+    (
+        "scan",
+        ["stop", "maps_known", "file_words", "allocator_memory", "roots", "frame_owner", "holders", "flood"]
+        + ["settled_pages", "scan", "scan_*"],
+    ),
+    ("report", ["writer", "report", "report_*", "copy", "checkpoint", "snapshot", "snapshot_request"]),
+    ("hooks", ["hook_*", "init", "attach", "attach_*"]),
 ]
 
 # Upward all the same, each with its reason.
@@ -30,7 +41,16 @@ EXCEPTIONS = {
 }
 
 # What the command may know of the recorder.
-SHARED_WITH_CLI = {"file_format.h", "options.def", "session.h", "text.h", "exec_look.h", "crc32.h"}
+SHARED_WITH_CLI = {
+    "file_format.h",
+    "options.def",
+    "session.h",
+    "text.h",
+    "exec_look.h",
+    "crc32.h",
+    "snapshot_request.h",
+    "attach_python.h",
+}
 
 # Which folders a folder may include from.
 MAY_INCLUDE = {

@@ -81,7 +81,7 @@ static void *disturber_run(void *unused) {
     if (round % FORK_EACH == 0) {
       pid_t child = fork();
       if (child == 0) {
-        alarm(20);
+        alarm(120);
         free(malloc(100));
         _exit(0);
       }

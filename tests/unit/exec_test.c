@@ -1,4 +1,4 @@
-// sources: native/hook_exec.c native/exec_look.c native/session.c native/text.c native/real.c
+// sources: native/hook_exec.c native/exec_look.c native/session.c native/text.c native/libc_symbol.c native/module_symbol.c native/real.c
 // What exec and posix_spawn make of the environment, with a recorder that only counts how it is called.
 // The hooks are linked into this program; as `show` it prints the two variables that it was started with.
 #undef NDEBUG
@@ -33,7 +33,7 @@ bool exec_prepare(void) {
   return recorder->report;
 }
 
-void exec_failed(void) { recorder->failed++; }
+void exec_failed(bool reported) { recorder->failed += reported; }
 
 // ---- helpers
 

@@ -2,22 +2,15 @@
 // The block around an address, against a plain search; blocks of every size, far apart and side by side.
 #include "../../native/live.h"
 #include "../../native/resident.h"
+#include "expect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (condition) break;                                                                                              \
-    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                            \
-    failures++;                                                                                                        \
-  } while (0)
 
 #define BLOCKS 4000
 #define LOW 0x555500000000ul // addresses only: nothing is ever read there
 #define FAR 0x7f0000000000ul
 
-static int failures;
 static struct block blocks[BLOCKS]; // by address
 
 static size_t usable(void *start) {
@@ -49,7 +42,8 @@ static void blocks_make(void) {
   for (int i = 0; i < BLOCKS; i++) {
     if (i == BLOCKS / 2) at = FAR;
     blocks[i] = (struct block){at, random_size(), {SITE_FIRST + (uint32_t)i}};
-    at += ((blocks[i].size_bytes + 15) & ~15ul) + random_gap();
+    uintptr_t step = ((blocks[i].size_bytes + 15) & ~15ul) + random_gap();
+    at += live_wide && step < 32 ? 32 : step; // as glibc's chunks
   }
 }
 
@@ -102,6 +96,13 @@ static void test_each_comes_by_address(void) {
   EXPECT(next == BLOCKS);
 }
 
+// Without a scan; by address, since one has sorted the leaves.
+static void test_walk(void) {
+  int next = 0;
+  live_walk(next_is, &next);
+  EXPECT(next == BLOCKS);
+}
+
 static bool unreached_is_odd(const struct block *block, void *count) {
   EXPECT((block->site.value - SITE_FIRST) % 2 == 1);
   ++*(int *)count;
@@ -123,10 +124,10 @@ static void test_marks(void) {
   EXPECT(count == BLOCKS / 2);
 }
 
-int main(void) {
-  srandom(7);
-  blocks_make();
+static void test_all(bool wide) {
   live_init(usable, false);
+  live_wide = wide;
+  blocks_make();
   for (int i = 0; i < BLOCKS; i++) live_put(blocks[i].start, blocks[i].size_bytes, blocks[i].site);
   resident_begin();
   EXPECT(live_scan_begin());
@@ -135,5 +136,17 @@ int main(void) {
   test_marks();
   live_scan_end();
   resident_end();
+  test_walk();
+  struct block taken;
+  for (int i = 0; i < BLOCKS; i++) {
+    if (wide && i % 2) EXPECT(!live_take(blocks[i].start ^ 16, &taken)); // the other half of its granule
+    EXPECT(live_take(blocks[i].start, &taken) && taken.site.value == blocks[i].site.value);
+  }
+}
+
+int main(void) {
+  srandom(7);
+  test_all(false);
+  test_all(true);
   return failures != 0;
 }

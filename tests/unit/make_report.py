@@ -12,10 +12,11 @@ import zlib
 KINDS = ["heap", "mmap", "python", "device", "pinned", "managed"]
 REASONS = ["exit", "_exit", "signal", "crash", "snapshot", "detach", "exec", "killed"]
 MAIN, PYTHON, ATTACHED, ESTIMATED, SCANNED, FORKED = 1, 2, 4, 8, 16, 32
-OWN, LIBC = 4, 16
+PROGRAM, OWN, LIBC = 2, 4, 16
 UNKNOWN = 0xFFFFFFFF
 (PROCESS, STRINGS, MODULES, FRAMES, NODES, SITES, LEAKS, SIZES, TIMELINE, SITE_TIMELINE, THREADS, HOLDERS,
- HOLDER_LINKS, NOTES) = range(1, 15)  # fmt: skip
+ HOLDER_LINKS, NOTES, MARK_NAMES, MARKS, TIMELINE_CALLS) = range(1, 18)  # fmt: skip
+PYTHON_TYPES = 18
 HEADER = struct.Struct("<8sIIQII")
 SECTION = struct.Struct("<IIQQQII")
 
@@ -89,6 +90,7 @@ class Report:
         self.modules, self.leaks, self.sizes, self.samples, self.threads = [], [], [], [], []
         self.frames, self.nodes, self.sites = [bytes(24)], [bytes(8)], [bytes(72)]
         self.holders, self.links, self.notes, self.curves = [], [], [], []
+        self.types, self.mark_names, self.marks, self.calls = [], {}, [], []
         self.known_nodes = {}
 
     def string(self, text):
@@ -153,8 +155,21 @@ class Report:
         self.holders.append(struct.pack("<IIII", site, len(self.links), len(links), 0))
         self.links += [struct.pack("<IIIIQ", kind, ref, frame, 0, address) for kind, ref, frame, address in links]
 
+    def type(self, site, name, blocks, size):
+        self.types.append(struct.pack("<IIQQ", site, self.string(name), blocks, size))
+
     def note(self, text):
         self.notes.append(struct.pack("<I", self.string(text)))
+
+    def mark(self, name, at_ns, live):
+        """Later than all others."""
+        row = self.mark_names.setdefault(self.string(name), [len(self.mark_names), 0, at_ns, at_ns, live, live])
+        row[1], row[3], row[5] = row[1] + 1, at_ns, live
+        self.marks.append(struct.pack("<IIQQ", row[0], 0, at_ns, live))
+
+    def called(self, allocations, temporaries):
+        """Up to the next sample: one for each sample, or none."""
+        self.calls.append(struct.pack("<QQ", allocations, temporaries))
 
     def curve(self, site, values):
         self.curves.append((site, values))
@@ -186,6 +201,10 @@ class Report:
             HOLDERS: self.holders,
             HOLDER_LINKS: self.links,
             NOTES: self.notes,
+            MARK_NAMES: [struct.pack("<IIQQQQQ", text, 0, *row[1:]) for text, row in self.mark_names.items()],
+            MARKS: self.marks,
+            TIMELINE_CALLS: self.calls,
+            PYTHON_TYPES: self.types,
         }
         return {
             PROCESS: head + kinds,
@@ -204,7 +223,7 @@ def demo():
                     rss=3_000_000, own=65_536, flags=MAIN | SCANNED | PYTHON,
                     kinds={"heap": (19_328, 201, 19_400, 2001, 1800, 900, 200_000),
                            "python": (600, 6, 600, 6, 0, 0, 600)})  # fmt: skip
-    program = report.module("/opt/demo")
+    program = report.module("/opt/demo", PROGRAM)
     libc = report.module("/usr/lib/libc.so.6", LIBC)
     main, start = ("python", "main", "/opt/demo.py", 40), (libc, 0x1000)
     parent = report.site(report.stack(("jit", "handle", 0x7F00), main, start), calls=(1000, 900, 0, 128_000),
@@ -220,10 +239,16 @@ def demo():
     report.leak(objects, direct=(200, 2))
     report.holder(cache, (1, cache, 0, 0), (2, program, 0, 0x4040))
     report.holder(objects, (5, report.string("Box.data[0]"), 0, 0), (5, report.string("__main__.keep['a']"), 0, 0))
+    report.type(objects, "dict", 2, 300)
+    report.type(objects, "Box", 2, 100)
     report.size(64, 1000, 64_000)
     report.size(128, 1007, 128_600)
     for i in range(20):
         report.sample(i * 100_000_000, rss=3_000_000, heap=1000 * (i + 1))
+        report.called(105 * i + 12, 47 * i + 7)
+    report.mark("load", 100_000_000, 2000)
+    for i in range(4):
+        report.mark("epoch", (400 + 300 * i) * 1_000_000, 5000 + 3000 * i)
     report.curve(parent, [100 * i for i in range(5)])
     report.thread(100, "demo", 2000)
     report.thread(0, "", 7)

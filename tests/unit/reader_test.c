@@ -1,22 +1,12 @@
-// sources: cli/report_file.c cli/model.c cli/crc32.c cli/memory.c cli/problem.c cli/options.c native/text.c
+// sources: cli/report_file.c cli/model.c cli/marks.c cli/gpu_timeline.c native/crc32.c cli/memory.c cli/problem.c
 // The reader on files made here, one thing wrong at a time.
-#include "../../cli/crc32.h"
 #include "../../cli/model.h"
+#include "../../native/crc32.h"
+#include "expect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (condition) break;                                                                                              \
-    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                            \
-    failures++;                                                                                                        \
-  } while (0)
-
-static int failures;
-
-int help_show(const char *command) { return command != NULL; } // options.c wants it; no option is parsed here
 
 // The smallest good file: a process without arguments, and the empty string.
 struct small_file {

@@ -18,17 +18,9 @@
 #include "../../native/maps.h"
 #include "../../native/resident.h"
 #include "../../native/spans.h"
-
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (condition) break;                                                                                              \
-    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                            \
-    failures++;                                                                                                        \
-  } while (0)
+#include "expect.h"
 
 #define PAGE 4096ul
-
-static int failures;
 
 // ---- spans, against a map of bytes
 

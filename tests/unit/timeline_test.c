@@ -2,18 +2,11 @@
 // Thinning and gap filling: whatever was dropped, a sample lies at its own time and says what was live then.
 #include "../../native/site_history.h"
 #include "../../native/timeline.h"
+#include "expect.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (condition) break;                                                                                              \
-    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                            \
-    failures++;                                                                                                        \
-  } while (0)
-
-static int failures;
 static struct timeline timeline;
 static struct site_history history;
 

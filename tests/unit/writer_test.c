@@ -3,6 +3,7 @@
 #include "../../native/crc32.h"
 #include "../../native/file_format.h"
 #include "../../native/writer.h"
+#include "expect.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,14 +17,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (condition) break;                                                                                              \
-    fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                            \
-    failures++;                                                                                                        \
-  } while (0)
-
-static int failures;
 static char directory[64];
 
 // ---- helpers
@@ -130,6 +123,33 @@ static int write_much(int pid, uint32_t image) {
   return writer_close(writer);
 }
 
+static void checkpoint_write(const char *first, const char *second) {
+  struct writer *writer = writer_open_checkpoint(directory, 42, 0, 3, 0);
+  const char *parts[] = {first, second, ""};
+  for (int i = 0; i < 3; i++) {
+    writer_section(writer, HT_SECTION_STRINGS);
+    writer_add(writer, parts[i], strlen(parts[i]));
+    writer_section_end(writer);
+  }
+  EXPECT(writer_close(writer) == 0);
+}
+
+// A checkpoint is written over an older one: of that nothing shows between the sections, or behind them.
+static void test_checkpoint_over_another(void) {
+  size_t bytes = 0;
+  char name[256];
+  checkpoint_write("123456789012345678901234567890", "123456789012345678901234567890");
+  checkpoint_write("a", "b");
+  char *file = file_read(".heaptide.42.live", &bytes);
+  EXPECT(directory_empty(name) == 1 && file);
+  const struct ht_file_header *header = (const void *)file;
+  const struct ht_file_section *sections = (const void *)(header + 1);
+  EXPECT(header->file_bytes == bytes && sections[2].offset == bytes);
+  for (int i = 0; i < 2; i++)
+    for (uint64_t at = sections[i].offset + 1; at < sections[i + 1].offset; at++) EXPECT(file[at] == 0);
+  free(file);
+}
+
 static void test_image_number_is_in_the_name(void) {
   char name[256];
   EXPECT(write_much(7, 3) == 0);
@@ -190,6 +210,7 @@ int main(void) {
   test_sections_come_back(100);
   test_sections_come_back(WRITER_CHUNK_BYTES / sizeof(uint32_t)); // ends right where a chunk does
   test_sections_come_back(3000000);
+  test_checkpoint_over_another();
   test_image_number_is_in_the_name();
   test_file_size_limit();
   test_folder_is_gone();

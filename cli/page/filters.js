@@ -1,0 +1,73 @@
+/* Which rows count: process, rank, thread (by the function it runs), kinds of memory. */
+const filters = (() => {
+  const ENTRIES = 200;  // offered; more threads' functions than that are no help
+  const make = dom.make;
+
+  function optionsPut(select, options) {
+    select.replaceChildren(...options.map(([value, label]) => make("option", {value}, format.shortened(label, 60))));
+  }
+
+  /** The functions that threads run, those with most rows first. */
+  function entriesOf(data) {
+    const counts = new Map();
+    for (let row = 0; row < data.rows.recorded; row++) {
+      const entry = data.entries[data.rows.node[row]];
+      if (entry >= 0) counts.set(entry, (counts.get(entry) || 0) + 1);
+    }
+    return [...counts].sort((a, b) => b[1] - a[1]).slice(0, ENTRIES).map(([entry]) => entry);
+  }
+
+  const readNumber = (select) => (select.value === "" ? null : Number(select.value));
+
+  function start(data) {
+    const process = dom.byId("process");
+    const rank = dom.byId("rank");
+    const entry = dom.byId("entry");
+    const ranks =
+      [...new Set(data.processes.map((one) => one.rank).filter((one) => one !== null))].sort((a, b) => a - b);
+    optionsPut(
+      process,
+      [["", "all"], ...data.processes.map((one) => [String(one.index), one.name + (one.main ? " (main)" : "")])]);
+    optionsPut(rank, [["", "all"], ...ranks.map((one) => [String(one), String(one)])]);
+    optionsPut(
+      entry, [["", "all"], ...entriesOf(data).map((one) => [String(one), data.frames.name(data.groups.first[one])])]);
+    dom.byId("process-label").hidden = data.processes.length < 2;
+    dom.byId("rank-label").hidden = ranks.length === 0;
+    process.onchange = () => view.change({process: readNumber(process), rank: null, zoom: [], pin: null});
+    rank.onchange = () => view.change({rank: readNumber(rank), process: null, zoom: [], pin: null});
+    entry.onchange = () => view.change({entry: readNumber(entry), zoom: [], pin: null});
+    kindsMake(data);
+  }
+
+  function kindsMake(data) {
+    const used = model.KINDS.filter((kind) => data.processes.some((one) => one.summary.by_kind[kind].allocations > 0));
+    dom.byId("kinds").replaceChildren(...used.map(
+      (kind) => make(
+        "label", {}, make("input", {type: "checkbox", value: kind, onchange: kindsTake}),
+        make("i", {class: "swatch", "data-kind": kind}), kind)));
+  }
+
+  function kindsTake() {
+    const off = [...dom.byId("kinds").querySelectorAll("input")].filter((box) => !box.checked).map((box) => box.value);
+    view.change({withoutKinds: off});
+  }
+
+  function show(state) {
+    dom.byId("process").value = state.process === null ? "" : String(state.process);
+    dom.byId("rank").value = state.rank === null ? "" : String(state.rank);
+    dom.byId("entry").value = state.entry === null ? "" : String(state.entry);
+    for (const box of dom.byId("kinds").querySelectorAll("input"))
+      box.checked = !state.withoutKinds.includes(box.value);
+    for (const mark of dom.byId("kinds").querySelectorAll("i")) mark.style.background = theme.kind(mark.dataset.kind);
+  }
+
+  /** The next process, `step` of 1 or -1; after the last comes all. */
+  function processStep(data, step) {
+    const count = data.processes.length + 1;
+    const at = view.get().process === null ? 0 : view.get().process + 1;
+    const next = (at + step + count) % count;
+    view.change({process: next === 0 ? null : next - 1, rank: null, zoom: [], pin: null});
+  }
+
+  return {start, show, processStep};
+})();

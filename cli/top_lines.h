@@ -1,0 +1,28 @@
+// The lines of `heaptide top`, for the screen and for plain text.
+#ifndef HT_TOP_LINES_H
+#define HT_TOP_LINES_H
+
+#include <stddef.h>
+
+#include "watch.h"
+
+// Room for a line, whatever the width: each character may take four bytes.
+#define TOP_LINE_BYTES 2048
+#define TOP_WIDTH_MAX 500
+#define TOP_WIDTH_PLAIN 120
+
+enum top_sort { TOP_BY_LIVE, TOP_BY_GROWTH, TOP_BY_ALLOCATIONS, TOP_BY_DEVICE };
+extern const char *const top_sort_names[]; // by enum top_sort
+
+// The rows of the view in the order to show them, view->row_count of them, in new memory.
+const struct view_row **top_sorted(const struct view *view, enum top_sort sort);
+
+// Each writes one line of at most `width` columns (TOP_WIDTH_MAX at most).
+void top_line_process(char line[TOP_LINE_BYTES], const struct watch *watch, int width);
+void top_line_more(char line[TOP_LINE_BYTES], const struct watch *watch, enum top_sort sort, int width);
+void top_line_heading(char line[TOP_LINE_BYTES], int width);
+void top_line_row(char line[TOP_LINE_BYTES], const struct view_row *row, int width);
+// The same for any text: cut, and nothing in it that could steer a terminal.
+void top_line_cut(char line[TOP_LINE_BYTES], const char *text, int width);
+
+#endif

@@ -1,0 +1,94 @@
+#include "library_function.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "module_symbol.h"
+#include "real.h"
+#include "thread.h"
+
+// What the loader allocates in between is heaptide's doing, not the program's.
+static bool work_begin(void) {
+  struct thread *thread = thread_self();
+  if (!thread || thread->suspended) return false;
+  thread->suspended = 1;
+  return true;
+}
+
+static void work_end(bool begun) {
+  if (begun) thread_tls->suspended = 0;
+}
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+bool library_path_is(const char *path, const char *library) {
+  const char *base = base_name(path);
+  size_t bytes = strlen(library);
+  return strncmp(base, library, bytes) == 0 && (base[bytes] == 0 || base[bytes] == '.');
+}
+
+struct library_search {
+  const char *library;
+  const char *const *names;
+  void **functions;
+  size_t count;
+};
+
+static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info) {
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+  return NULL;
+}
+
+static void function_set(void **function, void *found) {
+  if (found) __atomic_store_n(function, found, __ATOMIC_RELEASE);
+}
+
+// Calls nothing of the loader: it holds its lock.
+static int library_look(struct dl_phdr_info *info, size_t size, void *context) {
+  const struct library_search *search = context;
+  (void)size;
+  if (!info->dlpi_name || !library_path_is(info->dlpi_name, search->library)) return 0;
+  const ElfW(Dyn) *dynamic = dynamic_of(info);
+  for (size_t i = 0; dynamic && i < search->count; i++)
+    if (!search->functions[i])
+      function_set(&search->functions[i], module_symbol(info->dlpi_addr, dynamic, search->names[i]));
+  return 1;
+}
+
+// A library that the program put in front has its say first. What failed is not to be seen by the program's dlerror.
+static void find_next(const struct library_search *search) {
+  for (size_t i = 0; i < search->count; i++) {
+    if (search->functions[i]) continue;
+    function_set(&search->functions[i], real_dlsym(RTLD_NEXT, search->names[i]));
+    if (!search->functions[i]) dlerror();
+  }
+}
+
+void *library_function_find(const char *library, const char *name) {
+  void *function = NULL;
+  struct library_search search = {library, &name, &function, 1};
+  real_ready();
+  bool begun = work_begin();
+  find_next(&search);
+  if (!function) dl_iterate_phdr(library_look, &search); // those in a local scope included
+  work_end(begun);
+  return function;
+}
+
+bool library_functions_find(const char *library, const char *const *names, void **functions, size_t count) {
+  struct library_search search = {library, names, functions, count}, none = {.library = library};
+  real_ready();
+  bool begun = work_begin(), is_loaded = dl_iterate_phdr(library_look, &none);
+  if (is_loaded) {
+    find_next(&search);
+    dl_iterate_phdr(library_look, &search);
+  }
+  work_end(begun);
+  return is_loaded;
+}

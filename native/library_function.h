@@ -1,0 +1,19 @@
+// Functions of libraries that the program has loaded, behind a hook of the same name. Nothing is ever loaded.
+#ifndef HT_LIBRARY_FUNCTION_H
+#define HT_LIBRARY_FUNCTION_H
+
+#include "words.h"
+
+// The function `name` of the first loaded library whose file name begins with `library`, also in a local scope; what a
+// library in front of it defines goes first. NULL: none; the program's dlerror tells nothing of it. At the entry of a
+// hook: takes the loader's lock, may allocate.
+void *library_function_find(const char *library, const char *name);
+
+// The same for `count` names at once, for those whose place in `functions` is NULL yet. False: no such library is
+// loaded.
+bool library_functions_find(const char *library, const char *const *names, void **functions, size_t count);
+
+// Whether the file name of `path` is `library`, or `library` followed by a version.
+bool library_path_is(const char *path, const char *library);
+
+#endif

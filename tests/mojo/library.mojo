@@ -1,0 +1,17 @@
+# A library that Python opens: loses blocks of 40 KiB.
+from std.memory import alloc, Layout
+
+
+@no_inline
+def leak_one(salt: Int) -> Int:
+    var block = alloc(Layout[UInt8](count=40960)).unsafe_leak()  # @leak
+    block[unsafe_offset=salt % 40960] = UInt8(salt % 251)
+    return Int(block[unsafe_offset=salt % 40960]) ^ (Int(block) & 1)
+
+
+@export("lose")
+def lose(count: Int) abi("C") -> Int:
+    var sum = 0
+    for i in range(count):
+        sum += leak_one(i)
+    return sum

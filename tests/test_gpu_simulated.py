@@ -1,0 +1,159 @@
+"""GPU memory on the stand-in for the HIP runtime (simhip/): what the real one of Debian does not have."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+import expectations
+import gpu_gear
+import heaptide_run
+from report_schema import schema_problems, total_problems
+from test_life import wait_for
+
+PLANTED = sorted(path.name for path in gpu_gear.PROGRAMS.glob("sim_*.c"))
+ENVIRONMENT = {"sim_by_name.c": {"SIMHIP_FAIL": "hipMalloc:4:2,hipFree:1:1"}}
+
+
+def build(name):
+    """The program, linked with the stand-in for the release that it names, and the environment to run it in."""
+    major = int(re.search(r"^// simulated: (\d)", (gpu_gear.PROGRAMS / name).read_text(), re.MULTILINE)[1])
+    environment = gpu_gear.simulated(major)
+    folder = environment["LD_LIBRARY_PATH"]
+    program = gpu_gear.program(name, flags=["-L" + folder, f"-l:libamdhip64.so.{major}", "-ldl"])
+    return program, {**environment, "SIMHIP_GPUS": "2", **ENVIRONMENT.get(name, {})}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted(name, out):
+    expectation = expectations.read(gpu_gear.PROGRAMS / name)
+    program, environment = build(name)
+    run = heaptide_run.beside([program], out=out, env=environment)
+    assert run.status == expectation.status, run.describe()
+    reports = run.reports(*heaptide_run.EVERY_ROW)
+    main = [report for report in reports if report["main"]]
+    wrong = expectations.problems(expectation, main[0])
+    for child in (report for report in reports if not report["main"]):
+        wrong += expectations.problems(expectation, child, leaks=expectation.child_leaks)
+    for report in reports:
+        wrong += schema_problems(report) + total_problems(report)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_late_frees_are_told(out):
+    program, environment = build("sim_late.c")
+    heaptide_run.traced([program], out=out, env=environment)
+    text = heaptide_run.command("report", out).stdout.decode()
+    assert "121 KiB  in 1 block given back on the way out" in text
+
+
+SAYS = """
+#include <unistd.h>
+__attribute__((constructor)) static void up(void) { (void)!write(1, NAME " up\\n", sizeof NAME " up"); }
+__attribute__((destructor)) static void down(void) { (void)!write(1, NAME " down\\n", sizeof NAME " down"); }
+"""
+CALLER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int hipMalloc(void **, unsigned long);
+void *lost;
+int take(void) { return hipMalloc(&lost, 1 << 20); }
+__attribute__((destructor)) static void last(void) {
+  int (*give)(void *) = (int (*)(void *))dlsym(RTLD_DEFAULT, "hipFree");
+  if (give) give(lost);
+}
+"""
+LINKED = "int hipMalloc(void **, unsigned long); void *lost; int main(void) { return hipMalloc(&lost, 1 << 20); }"
+OUTER = "int take(void); int outer(void) { return take(); }"
+OPENER = """
+#include <dlfcn.h>
+int main(void) {
+  int (*outer)(void) = (int (*)(void))dlsym(dlopen("libouter.so", RTLD_NOW), "outer");
+  return outer ? outer() : 9;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("linked", b"hip up\nhip down\n"), ("opener", b"hip up\ncaller up\ncaller down\nhip down\n")],
+)
+def test_the_programs_libraries_are_constructed_once(program, said, out, tmp_path):
+    """The loader is not asked for a library that the process is past the destructors of: glibc's dlopen, for
+    RTLD_NOLOAD too, runs the constructors again of one that was never opened by itself."""
+    simhip = gpu_gear.TESTS / "simhip"
+    texts = {"says": SAYS, "caller": CALLER, "outer": OUTER, "linked": LINKED, "opener": OPENER}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.c").write_text(text)
+    shared = ["-shared", "-fPIC", "-pthread"]
+    script = f"-Wl,--version-script={simhip / 'simhip.map'}"
+    hip = [simhip / "simhip.c", "says.c", "-Wl,-soname,libamdhip64.so.6", script, "-o", "libamdhip64.so.6"]
+    for flags in (
+        [*shared, '-DNAME="hip"', *hip],
+        [*shared, '-DNAME="caller"', "caller.c", "says.c", "libamdhip64.so.6", "-o", "libcaller.so"],
+        [*shared, "outer.c", "libcaller.so", "-Wl,-rpath-link,.", "-o", "libouter.so"],
+        ["linked.c", "libamdhip64.so.6", "-o", "linked"],
+        ["opener.c", "-o", "opener"],
+    ):
+        subprocess.run(["gcc", *flags], cwd=tmp_path, check=True)
+    run = heaptide_run.beside([tmp_path / program], out=out, env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert run.stdout == said, run.describe()
+    assert "simhip" in heaptide_run.command("report", out).stdout.decode()
+
+
+def test_reservations_stand_apart(out):
+    program, environment = build("sim_vmm.c")
+    heaptide_run.traced([program], out=out, env=environment)
+    text = heaptide_run.command("report", out, "--fail-on", "none").stdout.decode()
+    assert "1.00 GiB  of addresses reserved, which is no memory" in text
+    assert "simhip, simulated device" in text
+
+
+def streams_so_far(out):
+    """Of the one process that runs into `out`; empty as long as there is no checkpoint."""
+    seen = heaptide_run.command("report", out, "--json", "--fail-on", "none")
+    return json.loads(seen.stdout)["gpu"]["streams"] if seen.status == 0 else []
+
+
+def killed_report(out, *options):
+    """The last checkpoint of a program that is killed once one knows what it holds."""
+    program, environment = build("killed.c")
+    command = [heaptide_run.COMMAND, "run", "--out", out, *options, "--", program]
+    environment = {**os.environ, **environment}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, start_new_session=True) as process:
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            wait_for(lambda: streams_so_far(out))
+            (report,) = heaptide_run.read_reports(out)
+            os.kill(report["pid"], signal.SIGKILL)
+            assert process.wait(60) == -signal.SIGKILL
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    (report,) = heaptide_run.read_reports(out)
+    assert report["reason"] == "killed" and not schema_problems(report) and not total_problems(report)
+    return report
+
+
+def test_killed_with_memory_in_use(out):
+    """Devices, streams, sites and what was held over time are in what a checkpoint leaves; nothing of it is a leak."""
+    report = killed_report(out, "--gpu-timeline", "all", "--every", "20")
+    lines = expectations.tagged_lines((gpu_gear.PROGRAMS / "killed.c").read_text())
+    mib = 1 << 20
+    (device,) = report["gpu"]["devices"]
+    assert device["device"] == 0 and device["live_bytes"] in (7 * mib, 7 * mib + 4096)
+    assert device["peak_bytes"] in (7 * mib, 7 * mib + 4096)
+    (stream,) = report["gpu"]["streams"]
+    assert (stream["name"], stream["live_bytes"], stream["allocations"]) == ("stream 1", 2 * mib, 1)
+    held = {row["site"]["line"]: row["bytes"] for row in report["peak"] if row["kind"] == "device"}
+    assert (held[lines["@held"]], held[lines["@streamed"]]) == (5 * mib, 2 * mib)
+    (curve,) = report["timeline"]["streams"]
+    assert curve["name"] == "stream 1" and curve["bytes"][0] == 0 and curve["bytes"][-1] == 2 * mib
+    assert [row for row in report["leaks"] if row["kind"] == "device"] == []
+    text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()
+    head = text.split("LEAKS")[0]
+    assert "OUT OF GPU MEMORY  1 allocation failed" in head and f"killed.c:{lines['@refused']}" in head
+    assert f"killed.c:{lines['@held']}" in head  # who held the memory then
