@@ -62,7 +62,7 @@ def main():
         activations = forward()
         loss = loss_of(activations)
         history.append(loss.item() if arguments.fixed else loss)
-        time.sleep(0.03)
+        time.sleep(0.1)
 
 
 if __name__ == "__main__":

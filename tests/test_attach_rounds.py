@@ -42,6 +42,16 @@ def settled_bytes(pid, quiet, looks):
     return max(seen[-3:])
 
 
+def wait_until_at_work(out):
+    """Until it has allocated since it was attached to: between two requests it may rest."""
+
+    def has_allocated():
+        done("snapshot", out)
+        return read_reports(out)[-1]["summary"]["allocations"] > 0
+
+    wait_for(has_allocated)
+
+
 def go_round(pid, folder, rounds, quiet, options=(), limit_bytes=RESIDENT_LIMIT_BYTES):
     """Attaches and detaches as often as asked, with a snapshot now and then. `quiet` is a context in which the server
     rests with as little memory as it can."""
@@ -54,12 +64,14 @@ def go_round(pid, folder, rounds, quiet, options=(), limit_bytes=RESIDENT_LIMIT_
         assert memory(pid) != slots
         if number % 3 == 1:
             done("snapshot", out)
+        if number == rounds - 1:
+            wait_until_at_work(out)
         done("detach", out)
         assert memory(pid) == slots and handlers(pid) == own
     with quiet():
         grown = resident_bytes(pid) - before
     assert grown < limit_bytes, f"{grown / 2**20:.2f} MiB more than before"
-    (report,) = read_reports(out, *EVERY_ROW)
+    *_, report = read_reports(out, *EVERY_ROW)
     assert report["reason"] == "detach" and report["summary"]["allocations"] > 0 and total_problems(report) == []
 
 

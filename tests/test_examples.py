@@ -145,7 +145,7 @@ def tensors(tmp_path_factory):
     for name, options in (("before", []), ("after", ["--fixed"])):
         program = [sys.executable, EXAMPLES / "tensors.py", *options]
         how = ["-q", "--py", "--py-depth", "4", "--gpu-timeline", "sites,streams"]
-        run = heaptide_run.traced(program, out=folder / name, options=how, env=environment, timeout=120)
+        run = heaptide_run.traced(program, out=folder / name, options=how, env=environment, timeout=240)
         assert run.status == 0, run.describe()
     return folder
 
