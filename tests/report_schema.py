@@ -267,10 +267,22 @@ def _check_kinds(value, path, wrong):
         _check_object(row, KIND_ROW, f"{path}.{kind}", wrong)
 
 
+SOUND_FRAMES = set()  # what was looked at: a large report repeats its frames a hundred thousand times
+
+
 def _check_frame(value, path, wrong):
     if not isinstance(value, dict):
         wrong.append(f"{path}: {value!r} is no frame")
         return
+    text, before = str(value), len(wrong)
+    if text in SOUND_FRAMES:
+        return
+    _check_new_frame(value, path, wrong)
+    if len(wrong) == before:
+        SOUND_FRAMES.add(text)
+
+
+def _check_new_frame(value, path, wrong):
     frame = dict(value)
     language = frame.pop("lang", "native" if "module" in frame else "python")
     if language not in ("native", "python", "jit"):

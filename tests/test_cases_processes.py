@@ -105,7 +105,7 @@ def test_21_every_way_out(way, case, out):
     assert run.status == (-signal.SIGTERM if way == "term" else 0)
     report = run.report()
     assert (report["reason"], report["signal"]) == (WAYS[way], "SIGTERM" if way == "term" else None)
-    assert leaked(report) == {("ways_out.c", 9): (4096, 1)}
+    assert leaked(report) == {("ways_out.c", 11): (4096, 1)}
 
 
 @pytest.mark.parametrize("way", ["abort", "segv", "kill"])
@@ -119,7 +119,7 @@ def test_21_exec(case, out):
     run = beside([case("ways_out.c", flags=("-pthread",)), "exec"], out=out)
     reports = run.reports()
     assert [report["reason"] for report in reports] == ["exec", "exit"]
-    assert leaked(reports[0]) == {("ways_out.c", 9): (4096, 1)}
+    assert leaked(reports[0]) == {("ways_out.c", 11): (4096, 1)}
     assert Path(reports[1]["exe"]).name == "true" and all(report["main"] for report in reports)
 
 

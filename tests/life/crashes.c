@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../planted/planted.h"
+
 static volatile int zero, seven = 7;
 
 static __attribute__((noinline)) void lose(void) {
@@ -35,6 +37,7 @@ int main(int argc, char **argv) {
   const char *way = argc > 1 ? argv[1] : "";
   pthread_t thread;
   lose();
+  stack_scrub(); // what the dynamic linker saved there hides it or not, by the processor's kind
   if (!strcmp(way, "segv")) *(volatile int *)8 = 1;
   if (!strcmp(way, "fpe")) return seven / zero;
   if (!strcmp(way, "ill")) __asm__("ud2");
