@@ -36,12 +36,19 @@ static void traced_add(struct traced_list *found, const char *folder, const char
   found->table[found->count++] = traced;
 }
 
+static int traced_compare(const void *left, const void *right) {
+  const struct traced *a = left, *b = right;
+  return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid) : strcmp(a->stem, b->stem);
+}
+
 bool traced_find(const char *folder, struct traced_list *found) {
   *found = (struct traced_list){0};
   DIR *directory = opendir(folder);
   if (!directory) return false;
   for (struct dirent *entry; (entry = readdir(directory));) traced_add(found, folder, entry->d_name);
   closedir(directory);
+  // A folder's order changes with each checkpoint's file.
+  if (found->count) qsort(found->table, found->count, sizeof *found->table, traced_compare);
   return true;
 }
 

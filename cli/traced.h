@@ -17,7 +17,7 @@ struct traced_list {
   size_t count, capacity;
 };
 
-// Those of `folder` that are there. False: it cannot be read (errno).
+// Those of `folder` that are there, by process number. False: it cannot be read (errno).
 bool traced_find(const char *folder, struct traced_list *found);
 void traced_free(struct traced_list *found);
 

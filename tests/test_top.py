@@ -227,7 +227,8 @@ def test_another_process_of_the_folder(life, out):  # noqa: F811
                 place = terminal.lines[1].split("process")[1]
                 terminal.keys("n")
                 terminal.wait(lambda lines, old=place: lines[1].split("process")[1:] not in ([], [old]))
-            assert len(set(seen)) == count == 3 and sorted(name for name, _ in seen) == ["bash"] + ["top_sites"] * 2
+            assert [name for name, _ in seen] == ["bash", "top_sites", "top_sites"] and count == 3
+            assert [int(pid) for _, pid in seen] == sorted({int(pid) for _, pid in seen})
             terminal.keys("q")
             assert terminal.end() == 0
     finally:
