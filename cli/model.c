@@ -34,6 +34,7 @@ static const struct array_place array_places[] = {
     ARRAY(HT_SECTION_MARK_NAMES, struct ht_file_mark_name, mark_names, mark_name_count),
     ARRAY(HT_SECTION_MARKS, struct ht_file_mark, marks, mark_count),
     ARRAY(HT_SECTION_THREADS, struct ht_file_thread, threads, thread_count),
+    ARRAY(HT_SECTION_THREAD_STATES, struct ht_file_thread_state, thread_states, thread_state_count),
     ARRAY(HT_SECTION_HOLDERS, struct ht_file_holder, holders, holder_count),
     ARRAY(HT_SECTION_HOLDER_LINKS, struct ht_file_holder_link, links, link_count),
     ARRAY(HT_SECTION_PYTHON_TYPES, struct ht_file_type, types, type_count),
@@ -179,6 +180,10 @@ static bool pinned_good(const struct report *report) {
   return true;
 }
 
+static bool threads_good(const struct report *report) {
+  return report->thread_state_count == 0 || report->thread_state_count == report->thread_count;
+}
+
 static bool texts_good(const struct report *report) {
   for (uint32_t i = 0; i < report->thread_count; i++)
     if (!string_good(report, report->threads[i].name)) return false;
@@ -287,6 +292,7 @@ static bool report_check(struct report *report, struct problem *problem) {
       !types_good(report, report->lost_types, report->lost_type_count))
     return damaged(problem, "a type of objects points nowhere");
   if (!pinned_good(report)) return damaged(problem, "a site that holds pools is nowhere");
+  if (!threads_good(report)) return damaged(problem, "the states of threads do not fit them");
   if (!texts_good(report)) return damaged(problem, "a text points nowhere");
   if (!marks_good(report)) return damaged(problem, "a mark points nowhere");
   if (!calls_good(report)) return damaged(problem, "the timeline's calls do not fit its samples");

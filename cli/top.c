@@ -15,11 +15,24 @@
 #include "session.h"
 #include "top_lines.h"
 #include "top_screen.h"
+#include "top_threads.h"
 #include "watched_folder.h"
 
 #define PLAIN_S 1 // between the two views that rates are told from
 
 // ---- plain text
+
+static void plain_threads(const struct view *view) {
+  const struct view_thread **threads = top_threads_sorted(view, TOP_BY_ALLOCATIONS);
+  char line[TOP_LINE_BYTES];
+  if (view->thread_row_count) puts("");
+  for (size_t i = 0; i < view->thread_row_count; i++) {
+    if (i == 0) top_threads_heading(line, TOP_WIDTH_PLAIN), puts(line);
+    top_threads_row(line, threads[i], TOP_WIDTH_PLAIN);
+    puts(line);
+  }
+  free(threads);
+}
 
 static void plain_show(const struct watch *watch) {
   const struct view *view = watch_view(watch);
@@ -27,7 +40,7 @@ static void plain_show(const struct watch *watch) {
   char line[TOP_LINE_BYTES];
   top_line_process(line, watch, TOP_WIDTH_PLAIN);
   puts(line);
-  top_line_more(line, watch, TOP_BY_LIVE, TOP_WIDTH_PLAIN);
+  top_line_more(line, watch, TOP_SITES, TOP_BY_LIVE, TOP_WIDTH_PLAIN);
   puts(line);
   top_line_heading(line, TOP_WIDTH_PLAIN);
   puts(line);
@@ -36,6 +49,7 @@ static void plain_show(const struct watch *watch) {
     puts(line);
   }
   free(rows);
+  plain_threads(view);
 }
 
 static int plain(struct top *top) {

@@ -12,7 +12,9 @@
 #define WIDTH_OF_ALL 64
 #define SITE_MIN 8 // a function's name is not cut shorter for its place
 
-const char *const top_sort_names[] = {"live", "growth", "allocations", "device"};
+static const char *const table_words[TOP_TABLES] = {"sites", "threads"};
+static const char *const sort_words[TOP_TABLES][TOP_BY_COUNT + 1] = {
+    {"live", "growth", "allocations", "device", ""}, {"net", "growth", "allocations/s", "", "allocations"}};
 
 // ---- order
 
@@ -27,6 +29,7 @@ static double row_weight(const struct view_row *row) {
   case TOP_BY_DEVICE:
     return (double)row->device_bytes;
   case TOP_BY_LIVE:
+  case TOP_BY_COUNT:
     break;
   }
   return (double)row->live_bytes;
@@ -77,46 +80,49 @@ void top_line_cut(char line[TOP_LINE_BYTES], const char *text, int width) {
   line[used] = 0;
 }
 
-static void line_take(char line[TOP_LINE_BYTES], char *text, int width) {
+void top_line_take(char line[TOP_LINE_BYTES], char *text, int width) {
   top_line_cut(line, text, width);
   free(text);
 }
 
-static uint64_t rounded(double value) { return value > 0 ? (uint64_t)(value + 0.5) : 0; }
+uint64_t top_rounded(double value) { return value > 0 ? (uint64_t)(value + 0.5) : 0; }
 
-static char *growth_text(char text[UNITS_TEXT], double bytes_per_s) {
+char *top_signed_text(char text[UNITS_TEXT], double bytes) {
   char size[UNITS_TEXT];
-  uint64_t bytes = rounded(bytes_per_s < 0 ? -bytes_per_s : bytes_per_s);
-  snprintf(text, UNITS_TEXT, "%s%.20s", bytes == 0 ? "" : bytes_per_s < 0 ? "-" : "+", bytes_text(size, bytes));
+  uint64_t whole = top_rounded(bytes < 0 ? -bytes : bytes);
+  snprintf(text, UNITS_TEXT, "%s%.20s", whole == 0 ? "" : bytes < 0 ? "-" : "+", bytes_text(size, whole));
   return text;
 }
 
 void top_line_process(char line[TOP_LINE_BYTES], const struct watch *watch, int width) {
   const struct view *view = watch_view(watch);
   char live[UNITS_TEXT], peak[UNITS_TEXT], calls[UNITS_TEXT], resident[UNITS_TEXT];
-  line_take(line,
-            memory_format("%.40s (%d)  live %s  peak %s  %s allocs/s  rss %s", watch->program, (int)watch->traced.pid,
-                          bytes_text(live, view->live_bytes), bytes_text(peak, view->peak_bytes),
-                          count_text(calls, rounded(view->allocations_per_s)), bytes_text(resident, view->rss_bytes)),
-            width);
+  top_line_take(
+      line,
+      memory_format("%.40s (%d)  live %s  peak %s  %s allocs/s  rss %s", watch->program, (int)watch->traced.pid,
+                    bytes_text(live, view->live_bytes), bytes_text(peak, view->peak_bytes),
+                    count_text(calls, top_rounded(view->allocations_per_s)), bytes_text(resident, view->rss_bytes)),
+      width);
 }
 
-void top_line_more(char line[TOP_LINE_BYTES], const struct watch *watch, enum top_sort sort, int width) {
+void top_line_more(char line[TOP_LINE_BYTES], const struct watch *watch, enum top_table table, enum top_sort sort,
+                   int width) {
   const struct view *view = watch_view(watch);
   char device[UNITS_TEXT], up[UNITS_TEXT];
-  line_take(line,
-            memory_format("device %s  %u thread%s  up %s  sites by %s%s", bytes_text(device, view->device_bytes),
-                          view->threads, view->threads == 1 ? "" : "s", seconds_text(up, view->at_s),
-                          top_sort_names[sort], watch->estimated ? "  estimated from a sample" : ""),
-            width);
+  top_line_take(line,
+                memory_format("device %s  %u thread%s  up %s  %s by %s%s", bytes_text(device, view->device_bytes),
+                              view->threads, view->threads == 1 ? "" : "s", seconds_text(up, view->at_s),
+                              table_words[table], sort_words[table][sort],
+                              watch->estimated ? "  estimated from a sample" : ""),
+                width);
 }
 
 void top_line_heading(char line[TOP_LINE_BYTES], int width) {
-  line_take(line,
-            width < WIDTH_OF_ALL
-                ? memory_format("%8s %9s  %s", "LIVE", "GROWTH/s", "SITE")
-                : memory_format("%8s %9s %10s %8s  %s", "LIVE", "GROWTH/s", "ALLOCS/s", "DEVICE", "SITE"),
-            width);
+  top_line_take(line,
+                width < WIDTH_OF_ALL
+                    ? memory_format("%8s %9s  %s", "LIVE", "GROWTH/s", "SITE")
+                    : memory_format("%8s %9s %10s %8s  %s", "LIVE", "GROWTH/s", "ALLOCS/s", "DEVICE", "SITE"),
+                width);
 }
 
 // Where both do not fit, the function's name is cut: its place says where to look.
@@ -132,14 +138,14 @@ static char *site_text(const struct view_row *row, int width) {
 void top_line_row(char line[TOP_LINE_BYTES], const struct view_row *row, int width) {
   char live[UNITS_TEXT], growth[UNITS_TEXT], calls[UNITS_TEXT], device[UNITS_TEXT], *figures;
   bytes_text(live, row->live_bytes);
-  growth_text(growth, row->growth_bytes_per_s);
+  top_signed_text(growth, row->growth_bytes_per_s);
   if (width < WIDTH_OF_ALL)
     figures = memory_format("%8s %9s  ", live, growth);
   else
-    figures = memory_format("%8s %9s %10s %8s  ", live, growth, count_text(calls, rounded(row->allocations_per_s)),
+    figures = memory_format("%8s %9s %10s %8s  ", live, growth, count_text(calls, top_rounded(row->allocations_per_s)),
                             bytes_text(device, row->device_bytes));
   char *site = site_text(row, width - (int)strlen(figures));
-  line_take(line, memory_format("%s%s", figures, site), width);
+  top_line_take(line, memory_format("%s%s", figures, site), width);
   free(figures);
   free(site);
 }

@@ -18,6 +18,7 @@
 #include "problem.h"
 #include "report_input.h"
 #include "top_lines.h"
+#include "top_threads.h"
 
 #define LOOK_S 1.0
 #define COLUMNS_MIN 30
@@ -28,7 +29,8 @@ enum { LINE_PROCESS, LINE_MORE, LINE_HEADING, LINE_FIRST_ROW };
 
 struct screen {
   struct top *top;
-  enum top_sort sort;
+  enum top_table table;
+  enum top_sort sorts[TOP_TABLES];
   bool frozen, help, colour;
   size_t first; // row at the top
   double due_s; // of the next look
@@ -70,7 +72,10 @@ static void text_state(const struct screen *screen, char text[512]) {
   else if (screen->frozen)
     snprintf(text, 512, "FROZEN: space goes on");
   else
-    snprintf(text, 512, "q quit  ? help  sort: l live g growth a allocs d device  s snapshot");
+    snprintf(text, 512, "%s",
+             screen->table == TOP_THREADS
+                 ? "q quit  ? help  t sites  sort: l net g growth a allocs/s c allocations"
+                 : "q quit  ? help  t threads  sort: l live g growth a allocs d device  s snapshot");
 }
 
 static void state_draw(const struct screen *screen) {
@@ -79,28 +84,61 @@ static void state_draw(const struct screen *screen) {
   line_draw(LINES - 1, A_REVERSE, text);
 }
 
-static attr_t growth_attributes(const struct screen *screen, const struct view_row *row) {
-  return screen->colour && row->growth_bytes_per_s >= 1 ? (attr_t)COLOR_PAIR(1) : A_NORMAL;
+static attr_t growth_attributes(const struct screen *screen, double growth_bytes_per_s) {
+  return screen->colour && growth_bytes_per_s >= 1 ? (attr_t)COLOR_PAIR(1) : A_NORMAL;
+}
+
+// Which rows have a line: where they do not fit, the last line says how many follow.
+struct span {
+  size_t first, end, after;
+};
+
+static struct span rows_span(struct screen *screen, size_t count) {
+  size_t room = (size_t)(LINES - 1 - LINE_FIRST_ROW);
+  if (screen->first >= count) screen->first = count ? count - 1 : 0;
+  bool fit = count - screen->first <= room;
+  size_t end = fit ? count : screen->first + room - 1;
+  return (struct span){screen->first, end, count - end};
+}
+
+static void after_draw(const struct span *span) {
+  char text[64];
+  if (!span->after) return;
+  snprintf(text, sizeof text, "... and %zu more (down, PgDn)", span->after);
+  line_draw(LINES - 2, A_DIM, text);
 }
 
 static void rows_draw(struct screen *screen) {
   const struct view *view = watch_view(&screen->top->watch);
-  const struct view_row **rows = top_sorted(view, screen->sort);
+  const struct view_row **rows = top_sorted(view, screen->sorts[TOP_SITES]);
+  struct span span = rows_span(screen, view->row_count);
   char line[TOP_LINE_BYTES];
-  if (screen->first >= view->row_count) screen->first = view->row_count ? view->row_count - 1 : 0;
-  for (int y = LINE_FIRST_ROW; y < LINES - 1; y++) {
-    size_t at = screen->first + (size_t)(y - LINE_FIRST_ROW);
-    if (at >= view->row_count) break;
+  for (size_t at = span.first; at < span.end; at++) {
     top_line_row(line, rows[at], COLS);
-    line_draw(y, growth_attributes(screen, rows[at]), line);
+    line_draw(LINE_FIRST_ROW + (int)(at - span.first), growth_attributes(screen, rows[at]->growth_bytes_per_s), line);
   }
+  after_draw(&span);
   free(rows);
+}
+
+static void threads_draw(struct screen *screen) {
+  const struct view *view = watch_view(&screen->top->watch);
+  const struct view_thread **threads = top_threads_sorted(view, screen->sorts[TOP_THREADS]);
+  struct span span = rows_span(screen, view->thread_row_count);
+  char line[TOP_LINE_BYTES];
+  for (size_t at = span.first; at < span.end; at++) {
+    top_threads_row(line, threads[at], COLS);
+    line_draw(LINE_FIRST_ROW + (int)(at - span.first), growth_attributes(screen, threads[at]->growth_bytes_per_s),
+              line);
+  }
+  after_draw(&span);
+  free(threads);
 }
 
 static void more_draw(const struct screen *screen) {
   char line[TOP_LINE_BYTES], more[TOP_LINE_BYTES + 64];
   const struct top *top = screen->top;
-  top_line_more(line, &top->watch, screen->sort, COLS);
+  top_line_more(line, &top->watch, screen->table, screen->sorts[screen->table], COLS);
   snprintf(more, sizeof more, "%s", line);
   if (top->processes.count > 1)
     snprintf(more, sizeof more, "%s  process %zu of %zu (n)", line, top->shown + 1, top->processes.count);
@@ -117,16 +155,16 @@ static void table_draw(struct screen *screen) {
   top_line_process(line, watch, COLS);
   line_draw(LINE_PROCESS, A_BOLD, line);
   more_draw(screen);
-  top_line_heading(line, COLS);
+  screen->table == TOP_THREADS ? top_threads_heading(line, COLS) : top_line_heading(line, COLS);
   line_draw(LINE_HEADING, A_BOLD, line);
-  rows_draw(screen);
+  screen->table == TOP_THREADS ? threads_draw(screen) : rows_draw(screen);
 }
 
 static void help_draw(void) {
   static const char *const lines[] = {"heaptide top",
-                                      "",
-                                      "l g a d  sort: live, growth,",
-                                      "         allocations, device",
+                                      "t        threads, sites",
+                                      "l g a    sort: live or net, growth, calls",
+                                      "d c      sites: device; threads: all calls",
                                       "space    freeze, go on",
                                       "s        snapshot of all processes",
                                       "n p      next, previous process",
@@ -228,8 +266,16 @@ static void process_show(struct screen *screen, size_t step) {
   screen->message[0] = 0;
 }
 
+// What the table shown has no column for is no order of its.
 static void sort_by(struct screen *screen, enum top_sort sort) {
-  screen->sort = sort;
+  enum top_sort other = screen->table == TOP_THREADS ? TOP_BY_DEVICE : TOP_BY_COUNT;
+  if (sort == other) return;
+  screen->sorts[screen->table] = sort;
+  screen->first = 0;
+}
+
+static void table_turn(struct screen *screen) {
+  screen->table = screen->table == TOP_THREADS ? TOP_SITES : TOP_THREADS;
   screen->first = 0;
 }
 
@@ -242,7 +288,7 @@ static void scroll_by(struct screen *screen, int rows) {
 
 // False: quit.
 static bool key_take(struct screen *screen, int key) {
-  int page = LINES > LINES_MIN ? LINES - LINE_FIRST_ROW - 1 : 1;
+  int page = LINES > LINES_MIN ? LINES - LINE_FIRST_ROW - 2 : 1;
   if (screen->help && key != 'q' && key != KEY_RESIZE) key = 0, screen->help = false;
   switch (key) {
   case 'q':
@@ -256,6 +302,10 @@ static bool key_take(struct screen *screen, int key) {
     return sort_by(screen, TOP_BY_ALLOCATIONS), true;
   case 'd':
     return sort_by(screen, TOP_BY_DEVICE), true;
+  case 'c':
+    return sort_by(screen, TOP_BY_COUNT), true;
+  case 't':
+    return table_turn(screen), true;
   case ' ':
     screen->frozen = !screen->frozen;
     screen->due_s = 0;
@@ -356,7 +406,7 @@ static void end_say(const struct watch *watch, const char *folder) {
 
 bool top_screen(struct top *top) {
   static struct screen screen;
-  screen = (struct screen){.top = top};
+  screen = (struct screen){.top = top, .sorts = {TOP_BY_LIVE, TOP_BY_ALLOCATIONS}};
   setlocale(LC_CTYPE, "");
   unsetenv("LINES"); // what they were when they were exported: ncurses would take them for the window's size
   unsetenv("COLUMNS");

@@ -12,6 +12,7 @@
 #include "process_life.h"
 #include "stacks.h"
 #include "units.h"
+#include "watch_threads.h"
 
 #define FIRST_WAIT_MS 500 // for the checkpoint that a process was woken for
 #define LOOK_MS 5
@@ -92,6 +93,7 @@ static struct view view_make(struct watch *watch, const struct report *report) {
   stacks_make(&stacks, report, &watch->symbols, &wishes);
   rows_make(watch, &view, report, &stacks);
   totals_make(&view, report);
+  watch_threads_make(&view, report, &watch->texts);
   stacks_free(&stacks);
   stack_wishes_free(&wishes);
   return view;
@@ -102,6 +104,8 @@ static struct view view_repeat(const struct view *last) {
   struct view view = *last;
   view.rows = memory_get(last->row_count, sizeof *view.rows);
   memcpy(view.rows, last->rows, last->row_count * sizeof *view.rows);
+  view.thread_rows = memory_get(last->thread_row_count, sizeof *view.thread_rows);
+  memcpy(view.thread_rows, last->thread_rows, last->thread_row_count * sizeof *view.thread_rows);
   return view;
 }
 
@@ -122,11 +126,17 @@ static void rates_set(struct view *view, const struct view *before) {
     row->growth_bytes_per_s = rate(row->live_bytes, old->live_bytes, seconds);
     row->allocations_per_s = rate(row->allocations, old->allocations, seconds);
   }
+  watch_threads_rates(view, before, seconds);
+}
+
+static void view_free(struct view *view) {
+  free(view->rows);
+  free(view->thread_rows);
 }
 
 static void view_push(struct watch *watch, struct view view) {
   if (watch->view_count == WATCH_VIEWS) {
-    free(watch->views[0].rows);
+    view_free(&watch->views[0]);
     memmove(watch->views, watch->views + 1, (WATCH_VIEWS - 1) * sizeof *watch->views);
     watch->view_count--;
   }
@@ -135,7 +145,7 @@ static void view_push(struct watch *watch, struct view view) {
 }
 
 static void views_drop(struct watch *watch) {
-  for (int i = 0; i < watch->view_count; i++) free(watch->views[i].rows);
+  for (int i = 0; i < watch->view_count; i++) view_free(&watch->views[i]);
   watch->view_count = 0;
 }
 

@@ -22,6 +22,15 @@ struct view_row {
   double growth_bytes_per_s, allocations_per_s;
 };
 
+// A living thread, or those that have ended together.
+struct view_thread {
+  uint32_t tid;      // 0: those that have ended, or that are too many for rows of their own
+  const char *name;  // pooled
+  int64_t net_bytes; // what it allocated less what it freed
+  uint64_t allocations;
+  double growth_bytes_per_s, allocations_per_s; // growth of net_bytes
+};
+
 struct view {
   double at_s; // since the recording began
   uint64_t live_bytes, peak_bytes, device_bytes, allocations, calls, rss_bytes;
@@ -29,6 +38,8 @@ struct view {
   double allocations_per_s;
   struct view_row *rows; // sorted by name and place
   size_t row_count;
+  struct view_thread *thread_rows; // by tid
+  size_t thread_row_count;
 };
 
 enum watch_state {

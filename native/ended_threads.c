@@ -6,6 +6,7 @@ static uint32_t least; // the row with the fewest allocations, once all are in u
 static void rest_add(const struct ended_thread *thread) {
   ended_threads.rest_threads++;
   ended_threads.rest_allocations += thread->allocations;
+  ended_threads.rest_net_bytes += thread->net_bytes;
 }
 
 static void least_find(void) {
@@ -30,4 +31,5 @@ void ended_threads_add_locked(const struct ended_thread *thread) {
 void ended_threads_forget(void) {
   ended_threads.count = least = 0;
   ended_threads.rest_threads = ended_threads.rest_allocations = 0;
+  ended_threads.rest_net_bytes = 0;
 }

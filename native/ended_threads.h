@@ -11,6 +11,7 @@ struct ended_thread {
   uint32_t tid;
   char name[16]; // the kernel's, "": unknown
   uint64_t allocations;
+  int64_t net_bytes; // thread_net_bytes
 };
 
 // All under LOCK_RANK_THREADS, or with the world parked.
@@ -18,6 +19,7 @@ struct ended_threads {
   uint32_t count;
   struct ended_thread rows[ENDED_THREADS];
   uint64_t rest_threads, rest_allocations;
+  int64_t rest_net_bytes;
 };
 extern struct ended_threads ended_threads;
 

@@ -70,7 +70,8 @@ enum ht_section_id {
   HT_SECTION_GPU_TENSORS = 26,         // struct ht_file_gpu_tensor[], largest first
   // Of any program:
   HT_SECTION_PYTHON_LOST_TYPES = 27, // struct ht_file_type[]: as PYTHON_TYPES, of what was found lost
-  HT_SECTION_LAST = HT_SECTION_PYTHON_LOST_TYPES,
+  HT_SECTION_THREAD_STATES = 28,     // struct ht_file_thread_state[]: none, or one for each of THREADS
+  HT_SECTION_LAST = HT_SECTION_THREAD_STATES,
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -317,6 +318,13 @@ struct ht_file_thread {
   uint32_t name; // string ref
   uint64_t allocations;
 };
+
+struct ht_file_thread_state {
+  uint32_t flags; // HT_THREAD_*
+  uint32_t reserved;
+  int64_t net_bytes; // what it allocated less what it freed, whoever had allocated that
+};
+#define HT_THREAD_LIVES 1u
 
 // What type of objects a Python site's live or lost blocks are, or are buffers of.
 struct ht_file_type {

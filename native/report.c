@@ -29,7 +29,7 @@
 #include "thread.h"
 #include "writer.h"
 
-#define SECTION_COUNT 20 // of enum ht_section_id, those that every report has
+#define SECTION_COUNT 21 // of enum ht_section_id, those that every report has
 
 static const struct session *session;                        // set at start-up
 static struct lock one_report = LOCK_INIT(LOCK_RANK_REPORT); // guards everything below
@@ -433,6 +433,7 @@ static bool checkpoint_write(struct report *report, int slot) {
   front_sections_begin(report);
   tables_number(&report->tables);
   process_fill(report);
+  threads_collect_now(&report->threads, &report->tables);
   notes_add(&report->notes, &report->tables, "leaks were not looked for: these are the figures of the last checkpoint");
   notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
   marks_note(&report->notes, &report->tables);

@@ -11,12 +11,14 @@
 
 struct report_threads {
   uint32_t count;
-  struct ht_file_thread rows[REPORT_THREADS + 1]; // by allocations, falling; the rest, tid 0, behind
-  bool ended[REPORT_THREADS + 1];                 // its tid may be another thread's by now
+  struct ht_file_thread rows[REPORT_THREADS + 1];         // by allocations, falling; the rest, tid 0, behind
+  struct ht_file_thread_state states[REPORT_THREADS + 1]; // of one that has ended the tid may be another's by now
 };
 
 // Collects them and their names: every thread that lives or has allocated.
 void threads_collect(struct report_threads *threads, struct report_tables *tables);
+// The same while threads run, for a checkpoint.
+void threads_collect_now(struct report_threads *threads, struct report_tables *tables);
 // The row of the living thread `tid`; UINT32_MAX: none of its own.
 uint32_t threads_index(const struct report_threads *threads, uint32_t tid);
 void threads_write(const struct report_threads *threads, struct writer *writer);

@@ -31,6 +31,10 @@ extern void *__libc_stack_end;
 void thread_recording_set(bool on) { __atomic_store_n(&recording, on, __ATOMIC_RELEASE); }
 bool thread_recording(void) { return __atomic_load_n(&recording, __ATOMIC_ACQUIRE); }
 
+struct lock *thread_list_lock(void) {
+  return &threads_lock;
+}
+
 void thread_each(void (*visit)(struct thread *, void *), void *context) {
   for (struct thread *thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE); thread; thread = thread->next)
     visit(thread, context);
@@ -60,10 +64,13 @@ static struct thread *reusable_locked(uint32_t tid) {
 
 // The counters go on with the next thread (shares of ended threads belong to the totals); its own begin here.
 static void struct_part_locked(struct thread *thread) {
-  struct ended_thread ended = {.tid = thread->tid, .allocations = thread_allocations(thread)};
+  struct ended_thread ended = {.tid = thread->tid};
+  ended.allocations = thread_allocations(thread);
+  ended.net_bytes = thread_net_bytes(thread);
   memcpy(ended.name, thread->name, sizeof ended.name);
   ended_threads_add_locked(&ended);
   thread->allocations_before += ended.allocations;
+  thread->net_before += ended.net_bytes;
 }
 
 static struct thread *struct_take(uint32_t tid) {
@@ -150,6 +157,10 @@ uint64_t thread_allocations(const struct thread *thread) {
   return allocations - thread->allocations_before;
 }
 
+int64_t thread_net_bytes(const struct thread *thread) {
+  return __atomic_load_n(&thread->count.shares[GAUGE_ALL].live_bytes, __ATOMIC_RELAXED) - thread->net_before;
+}
+
 void thread_many_begin(void) { __atomic_store_n(&count_shared.many_threads, true, __ATOMIC_SEQ_CST); }
 
 // ---- attach and detach
@@ -184,6 +195,7 @@ static void thread_renew(struct thread *thread, void *unused) {
   thread->memo.stack_low = low;
   thread->memo.stack_high = high;
   thread->last_block = thread->allocations_before = 0;
+  thread->net_before = 0;
   thread->is_main = thread->tid == (uint32_t)sys_pid();
   thread->sample_budget = thread->sample_budget_given = 0;
   thread->deferred_used = thread->moving = 0;
@@ -267,7 +279,8 @@ void thread_fork_child(void) {
   ended_threads_forget();
   for (struct thread *thread = threads; thread; thread = thread->next) {
     thread->allocations_before = 0; // count_fork_child has cleared the counters
-    thread->heap_sample_left = 0;   // chances of its own
+    thread->net_before = 0;
+    thread->heap_sample_left = 0; // chances of its own
     thread->heap_sample_random = 0;
     if (thread != self) thread->state = THREAD_FREE;
   }

@@ -11,6 +11,8 @@
 // In place of a hook that it is in: it was outside of any when recording ended, and begins none any more.
 #define THREAD_STOPPED 2
 
+struct lock;
+
 enum thread_state {
   THREAD_FREE,
   THREAD_ALIVE,
@@ -52,6 +54,7 @@ struct thread {
   struct stack_memo memo;
   struct count count;
   uint64_t allocations_before; // of the threads that had this struct before
+  int64_t net_before;          // and what they had allocated beyond what they freed, in bytes
   char name[16];               // the kernel's, taken when the thread ends
   bool is_main;
   uint8_t moving;              // its realloc is under way: the old block is out of the live map, the new one not yet in
@@ -85,6 +88,8 @@ bool thread_recording(void);
 // Calls `visit` for every struct whose thread lives or lived and whose counters may hold something.
 void thread_each(void (*visit)(struct thread *thread, void *context), void *context);
 uint32_t thread_count_alive(void);
+// Guards who has which struct, and the list of those that have ended.
+struct lock *thread_list_lock(void);
 
 // In the trampoline of a new thread: its stack's bounds are known there.
 void thread_register(uintptr_t stack_low, uintptr_t stack_high);
@@ -94,11 +99,12 @@ void thread_entering_set(bool entering);
 void thread_exiting(struct thread *thread);
 // Allocations of a struct's present thread so far.
 uint64_t thread_allocations(const struct thread *thread);
+// What it allocated less what it freed, whoever had allocated that: negative where it frees what others made.
+int64_t thread_net_bytes(const struct thread *thread);
 // A thread that is being created: from now on counters are kept per thread.
 void thread_many_begin(void);
 
 // Guards the tables of the front end for GPUs. Taken inside a hook.
-struct lock;
 struct lock *thread_front_lock(void);
 
 // Detach: no thread records any more; whoever is still on its way out of a hook passes through. The world is parked.

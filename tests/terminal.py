@@ -15,12 +15,43 @@ import pyte
 END_SECONDS = 20
 
 
+class Screen(pyte.Screen):
+    """With what pyte leaves out of ECMA-48 and xterm has: SU and SD, which scroll between the margins, and REP."""
+
+    last = " "
+
+    def draw(self, data):
+        super().draw(data)
+        self.last = data[-1:] or self.last
+
+    def scroll_up(self, count=1):
+        self._scroll(self.index, 1, count)
+
+    def scroll_down(self, count=1):
+        self._scroll(self.reverse_index, 0, count)
+
+    def _scroll(self, step, edge, count):
+        at = self.cursor.y
+        self.cursor.y = (self.margins or (0, self.lines - 1))[edge]
+        for _ in range(count or 1):
+            step()
+        self.cursor.y = at
+
+    def repeat(self, count=1):
+        self.draw(self.last * (count or 1))
+
+
+class Stream(pyte.ByteStream):
+    csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down", "b": "repeat"}
+    events = pyte.ByteStream.events | {"scroll_up", "scroll_down", "repeat"}
+
+
 class Terminal:
     """Runs a command on a terminal of its own, of `columns` by `lines`. Use it in a `with` statement."""
 
     def __init__(self, argv, columns=80, lines=24, env=None):
-        self.screen = pyte.Screen(columns, lines)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Screen(columns, lines)
+        self.stream = Stream(self.screen)
         self.raw = b""
         self.main, side = pty.openpty()
         self._size_set(columns, lines)

@@ -10,6 +10,7 @@ import pytest
 from heaptide_run import command, read_reports
 from report_files import Report, file_bytes, folder_of, make_report
 
+THREAD_STATES = 28
 DEMO = make_report.demo().data(make_report.DEMO_POINTS)
 
 
@@ -99,6 +100,7 @@ BAD_SECTIONS = {
     "a stack in a circle": (make_report.NODES, rows((0, 0), (2, 1), (1, 1)), "circle"),
     "a stack of itself": (make_report.NODES, rows((0, 0), (1, 1)), "circle"),
     "a node without frame": (make_report.NODES, rows((0, 0), (0, 99)), "stack"),
+    "states of other threads": (THREAD_STATES, bytes(3 * 16), "threads"),
     "half a row": (make_report.NODES, bytes(12), "rows"),
     "no process": (make_report.PROCESS, b"", "process"),
     "strings without end": (make_report.STRINGS, b"\0abc", "strings"),

@@ -21,17 +21,17 @@ HINT = "q quit"
 
 
 class Program:
-    """top_sites.c, recorded into `out`."""
+    """top_sites.c or another program of its kind, recorded into `out`."""
 
-    def __init__(self, program, out, *options):
-        words = [COMMAND, "run", "-q", "--out", out, *options, "--", program]
+    def __init__(self, program, out, *options, arguments=()):
+        words = [COMMAND, "run", "-q", "--out", out, *options, "--", program, *arguments]
         pipe = subprocess.PIPE
         self.run = subprocess.Popen([str(word) for word in words], stdin=pipe, stdout=pipe, text=True)
         assert self.run.stdout.readline() == "ready\n"
         self.pid = int(next(Path(out).glob(".heaptide.*.live")).name.split(".")[2])
 
-    def tell(self, letter):
-        self.run.stdin.write(f"{letter}\n")
+    def tell(self, order):
+        self.run.stdin.write(f"{order}\n")
         self.run.stdin.flush()
         assert self.run.stdout.readline() == "done\n"
 
@@ -42,8 +42,8 @@ class Program:
 
 
 @contextmanager
-def recorded(program, out, *options):
-    running = Program(program, out, *options)
+def recorded(program, out, *options, arguments=()):
+    running = Program(program, out, *options, arguments=arguments)
     try:
         yield running
         assert running.end() == 0
