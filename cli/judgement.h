@@ -88,8 +88,9 @@ struct judgement {
   size_t point_count;
   struct row_curve *curves;
   size_t curve_count;
-  char *advice;       // one of the notes; NULL: none
-  const char **notes; // what this report could not see or name, a sentence each
+  uint64_t counted_bytes; // of the resident figures, its part of a sum in which shared pages count once (fork_family.h)
+  char *advice;           // one of the notes; NULL: none
+  const char **notes;     // what this report could not see or name, a sentence each
   size_t note_count;
   bool helper; // a process that a runtime started for itself: quiet, and nothing in it is a finding
   bool quiet;

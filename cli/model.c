@@ -40,6 +40,8 @@ static const struct array_place array_places[] = {
     ARRAY(HT_SECTION_PYTHON_TYPES, struct ht_file_type, types, type_count),
     ARRAY(HT_SECTION_PYTHON_LOST_TYPES, struct ht_file_type, lost_types, lost_type_count),
     ARRAY(HT_SECTION_PYTHON_PINNED, struct ht_file_pinned, pinned, pinned_count),
+    ARRAY(HT_SECTION_RESIDENT, struct ht_file_resident, resident, resident_count),
+    ARRAY(HT_SECTION_SHARED_SITES, struct ht_file_shared_site, shared_sites, shared_site_count),
     ARRAY(HT_SECTION_NOTES, uint32_t, notes, note_count),
     ARRAY(HT_SECTION_GPU, struct ht_file_gpu, gpu, gpu_count),
     ARRAY(HT_SECTION_GPU_DEVICES, struct ht_file_gpu_device, gpu_devices, gpu_device_count),
@@ -180,6 +182,14 @@ static bool pinned_good(const struct report *report) {
   return true;
 }
 
+static bool resident_good(struct report *report) {
+  if (report->resident_count > 1) return false;
+  if (!report->resident_count) report->resident = NULL;
+  for (uint32_t i = 0; i < report->shared_site_count; i++)
+    if (!site_good(report, report->shared_sites[i].site)) return false;
+  return true;
+}
+
 static bool threads_good(const struct report *report) {
   return report->thread_state_count == 0 || report->thread_state_count == report->thread_count;
 }
@@ -292,6 +302,7 @@ static bool report_check(struct report *report, struct problem *problem) {
       !types_good(report, report->lost_types, report->lost_type_count))
     return damaged(problem, "a type of objects points nowhere");
   if (!pinned_good(report)) return damaged(problem, "a site that holds pools is nowhere");
+  if (!resident_good(report)) return damaged(problem, "a site of shared pages is nowhere");
   if (!threads_good(report)) return damaged(problem, "the states of threads do not fit them");
   if (!texts_good(report)) return damaged(problem, "a text points nowhere");
   if (!marks_good(report)) return damaged(problem, "a mark points nowhere");

@@ -26,7 +26,9 @@ struct report {
   const struct ht_file_holder *holders;
   const struct ht_file_holder_link *links;
   const struct ht_file_type *types, *lost_types;
-  const struct ht_file_pinned *pinned; // [0]: all sites together
+  const struct ht_file_pinned *pinned;     // [0]: all sites together
+  const struct ht_file_resident *resident; // NULL: it neither forks nor was forked, or an older file
+  const struct ht_file_shared_site *shared_sites;
   const uint32_t *notes;
   const struct ht_file_mark_name *mark_names;
   const struct ht_file_mark *marks;
@@ -39,8 +41,8 @@ struct report {
   const struct ht_file_site_timeline *site_timeline; // NULL: none
   uint32_t module_count, frame_count, node_count, site_count, leak_count, size_count, sample_count, call_count,
       thread_count, thread_state_count, holder_count, link_count, type_count, lost_type_count, pinned_count, note_count,
-      mark_name_count, mark_count, gpu_count, gpu_device_count, gpu_stream_count, gpu_failure_count, gpu_holder_count,
-      gpu_tensor_count;
+      mark_name_count, mark_count, resident_count, shared_site_count, gpu_count, gpu_device_count, gpu_stream_count,
+      gpu_failure_count, gpu_holder_count, gpu_tensor_count;
 };
 
 // Reads the report at `path`. False: `problem` says why, nothing is kept.

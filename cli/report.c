@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "folded.h"
+#include "fork_text.h"
 #include "measure.h"
 #include "options.h"
 #include "problem.h"
@@ -30,12 +31,14 @@ struct report_options {
 
 // ---- outputs
 
-static void text_show(const struct report_set *set, const struct report_options *options) {
+static void text_show(const struct report_set *set, const struct fork_families *families,
+                      const struct report_options *options) {
   struct text_out out = text_out_make(stdout, colour_wanted(options->no_color));
   size_t shown = 0;
   struct ranks ranks = ranks_make(set);
   ranks_text(&out, &ranks);
   ranks_free(&ranks);
+  fork_text(&out, set, families, options->top);
   for (size_t i = 0; i < set->count; i++) {
     if (set->judgements[i].quiet) continue;
     if (shown++) text_print(&out, STYLE_PLAIN, "\n\n");
@@ -51,8 +54,8 @@ static void json_show(const struct report_set *set, const struct report_options 
   for (size_t i = 0; i < set->count; i++) report_json(stdout, &set->judgements[i], options->top);
 }
 
-static void output_show(const struct report_set *set, const struct suppressions *suppressions,
-                        const struct report_options *options) {
+static void output_show(const struct report_set *set, const struct fork_families *families,
+                        const struct suppressions *suppressions, const struct report_options *options) {
   if (options->print_suppressions)
     suppressions_print(suppressions);
   else if (options->folded)
@@ -60,7 +63,7 @@ static void output_show(const struct report_set *set, const struct suppressions 
   else if (options->json)
     json_show(set, options);
   else
-    text_show(set, options);
+    text_show(set, families, options);
 }
 
 // ---- status
@@ -84,7 +87,10 @@ static int set_show(struct report_set *set, struct suppressions *suppressions, c
                                   !options->no_builtin_suppressions,
                                   {limited, limited ? (double)options->growth_limit_mib * MIB : 0}};
   report_set_judge(set, &rules);
-  output_show(set, suppressions, options);
+  struct fork_families families = fork_families_make(set);
+  fork_counted_tell(&families, set);
+  output_show(set, &families, suppressions, options);
+  fork_families_free(&families);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     problem_print("report", "stdout cannot be written", "check where it goes");
     return STATUS_ERROR;

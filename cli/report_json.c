@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fork_family.h"
 #include "json_frames.h"
 #include "json_marks.h"
 #include "json_out.h"
@@ -362,6 +363,34 @@ static void threads_write(struct json_out *out, const struct report *report) {
   out_close(out, ']');
 }
 
+// Of a process that forks or was forked; null of others, and where nothing is known.
+static void resident_write(struct json_out *out, const struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  const struct ht_file_resident *figures = fork_figures(report);
+  if (!figures) {
+    out_null(out, "resident");
+    return;
+  }
+  out_open(out, "resident", '{');
+  out_known(out, "forked_from", figures->forked_from, figures->forked_from);
+  out_count(out, "bytes", figures->resident_bytes);
+  out_count(out, "anonymous_bytes", figures->anonymous_bytes);
+  out_count(out, "shared_bytes", figures->shared_bytes);
+  out_count(out, "counted_bytes", judgement->counted_bytes);
+  out_open(out, "shared_by_site", '[');
+  for (uint32_t i = 0; i < report->shared_site_count; i++) {
+    const struct ht_file_shared_site *shared = &report->shared_sites[i];
+    out_open(out, NULL, '{');
+    out_text(out, "kind", kind_names[report->sites[shared->site].kind]);
+    out_count(out, "bytes", shared->bytes);
+    json_site(out, judgement->stacks, judgement->stacks->of_site[shared->site]);
+    json_stack(out, judgement->stacks, judgement->stacks->of_site[shared->site]);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+  out_close(out, '}');
+}
+
 static void notes_write(struct json_out *out, const struct judgement *judgement) {
   out_open(out, "notes", '[');
   for (size_t i = 0; i < judgement->note_count; i++) out_text(out, NULL, judgement->notes[i]);
@@ -386,6 +415,7 @@ void report_json(FILE *stream, const struct judgement *judgement, uint64_t top) 
   marks_write(&out, judgement->report);
   json_mark_names(&out, judgement->report);
   threads_write(&out, judgement->report);
+  resident_write(&out, judgement);
   notes_write(&out, judgement);
   out_close(&out, '}');
   fputc('\n', stream);

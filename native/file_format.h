@@ -71,7 +71,9 @@ enum ht_section_id {
   // Of any program:
   HT_SECTION_PYTHON_LOST_TYPES = 27, // struct ht_file_type[]: as PYTHON_TYPES, of what was found lost
   HT_SECTION_THREAD_STATES = 28,     // struct ht_file_thread_state[]: none, or one for each of THREADS
-  HT_SECTION_LAST = HT_SECTION_THREAD_STATES,
+  HT_SECTION_RESIDENT = 29,          // one struct ht_file_resident: of a process that forks, or was forked
+  HT_SECTION_SHARED_SITES = 30,      // struct ht_file_shared_site[], largest first
+  HT_SECTION_LAST = HT_SECTION_SHARED_SITES,
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -325,6 +327,23 @@ struct ht_file_thread_state {
   int64_t net_bytes; // what it allocated less what it freed, whoever had allocated that
 };
 #define HT_THREAD_LIVES 1u
+
+// Memory of a process that forks or was forked, when its report was begun. heaptide's own is left out.
+struct ht_file_resident {
+  uint32_t forked_from; // pid of the process that it was forked from, 0: none that was recorded
+  uint32_t flags;       // HT_RESIDENT_*
+  uint64_t resident_bytes;
+  uint64_t anonymous_bytes; // of these neither pages of a file nor shared memory
+  uint64_t shared_bytes;    // of these also in another process: neither has written to them since a fork
+};
+#define HT_RESIDENT_KNOWN 1u // the figures are: not of a checkpoint, nor without /proc
+
+// What blocks of a site, mostly one of the process that this was forked from, have of shared_bytes.
+struct ht_file_shared_site {
+  uint32_t site;
+  uint32_t reserved;
+  uint64_t bytes;
+};
 
 // What type of objects a Python site's live or lost blocks are, or are buffers of.
 struct ht_file_type {

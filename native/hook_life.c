@@ -16,6 +16,7 @@
 #include "ranges.h"
 #include "real.h"
 #include "report.h"
+#include "report_shared.h"
 #include "sampler.h"
 #include "snapshot.h"
 #include "stack_check.h"
@@ -151,6 +152,7 @@ static void fork_hook_end(void) {
 }
 
 static void fork_parent(void) {
+  if (thread_recording()) shared_pages_fork_parent();
   fork_locks_drop();
   fork_hook_end();
 }
@@ -158,6 +160,7 @@ static void fork_parent(void) {
 static void fork_child(void) {
   fork_locks_drop();
   if (!thread_recording()) return fork_hook_end();
+  shared_pages_fork_child(life_pid);
   life_pid = sys_pid();
   forked = true;
   reported = false;

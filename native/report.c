@@ -16,6 +16,7 @@
 #include "report_marks.h"
 #include "report_notes.h"
 #include "report_pinned.h"
+#include "report_shared.h"
 #include "report_tables.h"
 #include "report_threads.h"
 #include "report_timeline.h"
@@ -29,7 +30,7 @@
 #include "thread.h"
 #include "writer.h"
 
-#define SECTION_COUNT 21 // of enum ht_section_id, those that every report has
+#define SECTION_COUNT 23 // of enum ht_section_id, those that every report has
 
 static const struct session *session;                        // set at start-up
 static struct lock one_report = LOCK_INIT(LOCK_RANK_REPORT); // guards everything below
@@ -295,6 +296,7 @@ static void sections_write(struct report *report, struct writer *writer) {
   notes_write(&report->notes, writer);
   types_write(&report->tables, writer);
   pinned_write(&report->tables, writer);
+  shared_pages_write(&report->tables, writer);
   if (report->front_section_count)
     front_sections->write(&report->tables, writer, report->process.duration_ns, is_checkpoint(report));
   tables_write_strings(&report->tables, writer);
@@ -345,6 +347,7 @@ static bool report_collect(struct report *report) {
     notes_add(&report->notes, &report->tables, "leaks were not looked for: the process could not be copied");
   }
   pinned_want(&report->tables);
+  shared_pages_find(&report->tables);
   front_sections_begin(report);
   tables_number(&report->tables);
   jit_names_find(&report->tables);
@@ -396,9 +399,11 @@ static bool report_write_now(const struct report_order *order) {
   uint64_t saved_signals = signals_block();
   ht_report_hooks_run();
   module_refresh(); // takes the loader's lock, which a parked thread might hold
+  shared_pages_look();
   stop_begin();
   bool written = report_put_together(report);
   stop_end();
+  shared_pages_drop();
   signals_restore(saved_signals);
   sys_unmap(report, sizeof *report);
   return written;
@@ -486,10 +491,12 @@ int report_copy(const struct report_order *order, uint64_t until_ns) {
   if (!is_wanted(order)) return turn_give(), -EBUSY;
   uint64_t saved_signals = signals_block();
   if (!crashed) module_refresh();
+  if (!inside) shared_pages_look();
   if (!inside) stop_begin();
   int copy = copy_begin(order);
   if (!inside) stop_end();
   signals_restore(saved_signals);
+  shared_pages_drop();
   if (order->copy && copy > 0) *order->copy = copy;
   turn_give();
   return copy;

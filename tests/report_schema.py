@@ -195,6 +195,14 @@ REPORT = {
         }
     ],
     "threads": [{"tid": nullable(COUNT), "name": nullable(TEXT), "allocations": COUNT}],
+    "resident": {
+        "forked_from": nullable(COUNT),
+        "bytes": COUNT,
+        "anonymous_bytes": COUNT,
+        "shared_bytes": COUNT,
+        "counted_bytes": COUNT,
+        "shared_by_site": [{**STACKED, "bytes": COUNT}],
+    },
     "notes": [TEXT],
 }
 KIND_ROW = {"live_bytes": COUNT, "peak_bytes": COUNT, "allocations": COUNT, "allocated_bytes": COUNT}
@@ -202,7 +210,7 @@ CALLS = ("allocations", "temporaries")  # in the summary and, between two sample
 # Only of a run with --gpu-timeline frag.
 FRAG = {"device": COUNT, "what": one_of("in_use", "pool_reserved"), "bytes": [nullable(COUNT)]}
 # A report without GPU or without samples may say so with null.
-MAY_BE_NULL = {"python_arenas", "gpu", "gpu.fragmentation", "timeline"}
+MAY_BE_NULL = {"python_arenas", "gpu", "gpu.fragmentation", "timeline", "resident"}
 
 
 def schema_problems(report):
