@@ -87,6 +87,9 @@ static void own_collect(struct spans *own) {
   spans_sort(own);
 }
 
+// [vdso], [vvar] and their like: the same pages in every process.
+static bool is_kernels(const struct mapping *mapping) { return strncmp(mapping->path, "[v", 2) == 0; }
+
 static void mappings_look(const struct look *look) {
   struct maps maps;
   struct spans own = {0};
@@ -94,7 +97,7 @@ static void mappings_look(const struct look *look) {
   if (maps_read(&maps)) {
     own_collect(&own); // last: what was mapped for this is heaptide's as well
     for (uint32_t i = 0; i < maps.count; i++)
-      if (!(maps.table[i].flags & MAPS_SHARED))
+      if (!(maps.table[i].flags & MAPS_SHARED) && !is_kernels(&maps.table[i]))
         spans_gaps(&own, maps.table[i].start, maps.table[i].end, part_look, (void *)look);
     found.known = !own.full && !found.spans.full;
   }

@@ -22,6 +22,7 @@
 #define SCAN_FILE (1u << 2)
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
+#define SCAN_ZERO (1u << 5) // the kernel's page of zeros, of what was only read
 
 struct region { // struct page_region
   uint64_t start, end, categories;
@@ -68,8 +69,8 @@ static bool regions_read(uintptr_t start, uintptr_t end, bool private_only) {
                            .end = (end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
                            .regions = (uintptr_t)resident.buffer,
                            .region_capacity = REGIONS,
-                           .inverted = private_only ? SCAN_FILE : 0,
-                           .all_of = private_only ? SCAN_FILE : 0,
+                           .inverted = private_only ? SCAN_FILE | SCAN_ZERO : 0,
+                           .all_of = private_only ? SCAN_FILE | SCAN_ZERO : 0,
                            .any_of = SCAN_PRESENT | SCAN_SWAPPED,
                            .told = SCAN_FILE};
   long count = sys_call3(SYS_ioctl, resident.fd, (long)SCAN_REQUEST, (long)&scan);

@@ -13,8 +13,9 @@ void resident_begin(void);
 void resident_end(void);
 
 // The next run of pages with data in [*start, end), clipped to it: in memory or swapped out and, with
-// `private_only`, not still the page of a file. False: none is left. Before Linux 6.7 a range of more than 256 GiB
-// counts as holding none: it could only be looked through page by page, and such ranges are shadows of sanitizers.
+// `private_only`, not still the page of a file, nor (from Linux 6.7 on) memory that was only read. False: none is left.
+// Before Linux 6.7 a range of more than 256 GiB counts as holding none: it could only be looked through page by page,
+// and such ranges are shadows of sanitizers.
 bool resident_next(uintptr_t *start, uintptr_t *run_end, uintptr_t end, bool private_only);
 
 #endif

@@ -1,5 +1,6 @@
 """What forked processes have together: pages that a fork left in several of them count once, and are named."""
 
+import platform
 import re
 import struct
 import subprocess
@@ -16,6 +17,7 @@ from test_life import life  # noqa: F401 (a fixture)
 MIB = 1 << 20
 TABLE_BYTES = 64 * MIB
 RESIDENT, SHARED_SITES = 29, 30
+KERNEL = tuple(int(number) for number in re.match(r"(\d+)\.(\d+)", platform.release()).groups())
 SLACK_BYTES = 64 << 10  # some pages at the table's ends
 
 
@@ -99,6 +101,13 @@ def test_a_snapshot_of_all_while_they_run(life, out):  # noqa: F811
     assert abs(of_table(parent) - TABLE_BYTES) <= SLACK_BYTES
     once = sum(resident["counted_bytes"] for resident in (parent, *workers))
     assert 2 * TABLE_BYTES <= once <= 2 * TABLE_BYTES + 2 * MIB
+
+
+@pytest.mark.skipif(KERNEL < (6, 7), reason="older kernels do not tell a page of zeros")
+def test_what_was_only_read_is_nobodys(life, out):  # noqa: F811
+    parent, workers = by_role(traced([life("fork_pages.c"), "read"], out=out).reports())
+    assert all(TABLE_BYTES <= resident["anonymous_bytes"] <= TABLE_BYTES + MIB for resident in (parent, *workers))
+    halves_shared(workers)
 
 
 def test_who_never_forks_is_not_looked_at(planted, out):
