@@ -304,28 +304,28 @@ static void points_write(FILE *stream, const struct report_set *set) {
 static void curves_write(FILE *stream, const struct report_set *set, const struct page_rows *rows) {
   uint64_t count = 0, values = 0;
   for (size_t i = 0; i < set->count; i++) {
-    count += set->judgements[i].curve_count;
-    values += set->judgements[i].curve_count * set->judgements[i].point_count;
+    count += set->judgements[i].curves.count;
+    values += set->judgements[i].curves.count * set->judgements[i].point_count;
   }
   struct page_column column = column_begin(stream, "curve_row", COLUMN_DELTA, count);
   for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].curve_count; j++)
-      column_add(&column, rows->first[i] + set->judgements[i].curves[j].row);
+    for (size_t j = 0; j < set->judgements[i].curves.count; j++)
+      column_add(&column, rows->first[i] + set->judgements[i].curves.items[j].row);
   column = column_begin(stream, "curve_bytes", COLUMN_DELTA, values);
   for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].curve_count; j++)
+    for (size_t j = 0; j < set->judgements[i].curves.count; j++)
       for (size_t k = 0; k < set->judgements[i].point_count; k++)
-        column_add(&column, (uint64_t)set->judgements[i].curves[j].bytes[k]);
+        column_add(&column, (uint64_t)set->judgements[i].curves.items[j].bytes[k]);
 }
 
 // ---- facts
 
 static void growing_write(struct json_out *out, const struct judgement *judgement, size_t first_row) {
   out_open(out, "growing", '[');
-  for (size_t i = 0; i < judgement->growing_count; i++) {
+  for (size_t i = 0; i < judgement->growing.count; i++) {
     out_open(out, NULL, '[');
-    out_count(out, NULL, first_row + judgement->growing[i].row);
-    out_number(out, NULL, judgement->growing[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
+    out_count(out, NULL, first_row + judgement->growing.items[i].row);
+    out_number(out, NULL, judgement->growing.items[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
     out_close(out, ']');
   }
   out_close(out, ']');
@@ -383,7 +383,7 @@ static void process_write(struct json_out *out, const struct report_set *set, co
   out_count(out, "call_count", set->reports[i].call_count);
   out_count(out, "mark_count", set->reports[i].mark_count);
   out_count(out, "point_count", judgement->point_count);
-  out_count(out, "curve_count", judgement->curve_count);
+  out_count(out, "curve_count", judgement->curves.count);
   out_close(out, '}');
 }
 

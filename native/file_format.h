@@ -70,7 +70,10 @@ enum ht_section_id {
   HT_SECTION_GPU_TENSORS = 26,         // struct ht_file_gpu_tensor[], largest first
   // Of any program:
   HT_SECTION_PYTHON_LOST_TYPES = 27, // struct ht_file_type[]: as PYTHON_TYPES, of what was found lost
-  HT_SECTION_LAST = HT_SECTION_PYTHON_LOST_TYPES,
+  // Only with --per-thread:
+  HT_SECTION_OWNERS = 28,      // struct ht_file_owner[]: threads that sites belong to; index 0 unused
+  HT_SECTION_SITE_OWNERS = 29, // uint32_t[], by site: index in OWNERS, 0: unknown
+  HT_SECTION_LAST = HT_SECTION_SITE_OWNERS,
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -316,6 +319,12 @@ struct ht_file_thread {
   uint32_t tid;  // 0: the threads that are too many for rows of their own, summed
   uint32_t name; // string ref
   uint64_t allocations;
+};
+
+// A thread that has sites of its own.
+struct ht_file_owner {
+  uint32_t tid;  // 0: all threads that are too many for sites of their own
+  uint32_t name; // string ref
 };
 
 // What type of objects a Python site's live or lost blocks are, or are buffers of.

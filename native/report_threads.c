@@ -33,7 +33,7 @@ static void name_read(uint32_t tid, char name[16]) {
   name[bytes] = 0;
 }
 
-static uint32_t living_name(const struct thread *thread, struct report_tables *tables) {
+uint32_t threads_living_name(const struct thread *thread, struct report_tables *tables) {
   char name[16];
   if (thread->is_main) return tables_string(tables, "main");
   name_read(thread->tid, name);
@@ -73,7 +73,8 @@ static void thread_collect(struct thread *thread, void *context) {
   struct collection *collection = context;
   uint64_t allocations = thread_allocations(thread);
   if (thread->state == THREAD_ALIVE)
-    row_insert(collection, (struct ht_file_thread){thread->tid, living_name(thread, collection->tables), allocations},
+    row_insert(collection,
+               (struct ht_file_thread){thread->tid, threads_living_name(thread, collection->tables), allocations},
                false);
   else
     ended_insert(collection, thread->tid, thread->is_main ? "main" : thread->name, allocations);

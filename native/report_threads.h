@@ -19,6 +19,9 @@ struct report_threads {
 void threads_collect(struct report_threads *threads, struct report_tables *tables);
 // The row of the living thread `tid`; UINT32_MAX: none of its own.
 uint32_t threads_index(const struct report_threads *threads, uint32_t tid);
+// The name of a living thread as reports have it, a string ref; 0: it cannot be read.
+struct thread;
+uint32_t threads_living_name(const struct thread *thread, struct report_tables *tables);
 void threads_write(const struct report_threads *threads, struct writer *writer);
 
 #endif
