@@ -13,6 +13,7 @@ import pytest
 from conftest import CASES, TESTS
 from expectations import tagged_lines
 from heaptide_run import EVERY_ROW, beside, command, read_reports, traced
+from page_browser import page_write
 from python_versions import PYTHONS
 from report_schema import schema_problems, total_problems
 from test_attach import bare, done
@@ -108,6 +109,26 @@ def test_a_folder_without_shares_is_compared_with_one_that_has_them(shares, tmp_
     compared = command("diff", tmp_path / "plain", tmp_path / "apart", "--json")
     (pair,) = [json.loads(line) for line in compared.stdout.splitlines()]
     assert compared.status == 0 and pair["changes"] == []
+
+
+def test_the_page_filters_by_thread(shares, out, tmp_path, show):
+    """What it shows of each is what that thread lost, kept and allocated: graph and table."""
+    report = traced([shares], out=out, options=["--per-thread"]).report(*EVERY_ROW)
+    page = show(page_write(out, tmp_path / "page.html"))
+    for thread in report["threads"]:
+        page.tab.locator("#thread").select_option(label=f"{thread['name']} {thread['tid']}")
+        work = WORKS.get(thread["name"], Work(0, 0, 0))
+        others = sum(
+            share["allocations"]
+            for row in report["hotspots"]
+            for share in row["threads"]
+            if share["tid"] == thread["tid"] and thread["name"] == "main"
+        )
+        for mode, wanted in (("leaked", BLOCK * work.lost), ("allocations", sum(work) + others)):
+            page.js("mode => heaptidePage.view.change({ mode })", mode)
+            assert page.root_value() == wanted, (thread, mode)
+        page.tab.locator("#tabs [data-tab=leaks]").click()
+        assert [row["Bytes"] for row in page.table()] == ([BLOCK * work.lost] if work.lost else [])
 
 
 def test_fork_from_a_thread(shares, out):
