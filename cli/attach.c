@@ -37,7 +37,7 @@
 
 struct attach {
   pid_t pid;
-  bool python;                                // --py
+  bool python, per_thread;                    // --py, --per-thread
   uint64_t depth, python_depth, gpu_timeline; // HT_GPU_TIMELINE_*
   struct library library;
   struct outdir outdir;
@@ -189,6 +189,7 @@ static bool begin(struct attach *attach, struct problem *problem) {
   session.depth = attach->depth;
   session.py = attach->python;
   session.py_depth = attach->python_depth;
+  session.per_thread = attach->per_thread;
   session.gpu_timeline = attach->gpu_timeline;
   session.every_ms = EVERY_MS_DEFAULT;
   session.main_pid = (uint64_t)pid_inside(attach->pid);
@@ -290,6 +291,7 @@ static bool attach_parse(struct attach *attach, const char **out, int argc, char
       {.name = "--out", .kind = OPTION_TEXT, .into = out},
       {.name = "--py", .kind = OPTION_FLAG, .into = &attach->python},
       {.name = "--py-depth", .kind = OPTION_NUMBER, .into = &attach->python_depth, .low = 1, .high = PY_DEPTH_MAX},
+      {.name = "--per-thread", .kind = OPTION_FLAG, .into = &attach->per_thread},
       {.name = "--gpu-timeline", .kind = OPTION_TEXT, .into = &gpu_timeline},
       {0},
   };

@@ -105,7 +105,7 @@ static void marks_write(struct chrome *chrome) {
 
 // Tracks are told apart by their names: a site's stands with its number among the sites.
 static void site_write(struct chrome *chrome, size_t number) {
-  const struct row_curve *curve = &chrome->judgement->curves[number];
+  const struct row_curve *curve = &chrome->judgement->curves.items[number];
   const struct row *row = &chrome->judgement->rows[curve->row];
   char *words = row->site ? frame_words(row->site) : memory_format("[unknown]");
   char *name = memory_format("site %zu: %s, %s", number + 1, words, kind_names[row->kind]);
@@ -154,7 +154,7 @@ bool export_chrome(FILE *stream, const struct report_set *set, const char *what)
     calls_write(&chrome);
     marks_write(&chrome);
     for (uint32_t k = 0; k < gpu_curve_count(&set->reports[i]); k++) gpu_write(&chrome, k);
-    for (size_t k = 0; k < chrome.judgement->curve_count && k < SITES_MAX; k++) site_write(&chrome, k);
+    for (size_t k = 0; k < chrome.judgement->curves.count && k < SITES_MAX; k++) site_write(&chrome, k);
   }
   out_close(&chrome.out, ']');
   char *recorded = export_recorded_words(set, set->count);

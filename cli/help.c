@@ -18,6 +18,7 @@ const char help_run[] =
     "  --py-depth N       Python frames kept of each allocation (1)\n"
     "  --gpu              GPU memory pools of frameworks off, so that each tensor is a block of its own\n"
     "  --gpu-timeline P   follow over time: sites, streams, frag (joined by commas), or all\n"
+    "  --per-thread       each thread's share of every site too: the page filters by it, reports list it\n"
     "  --out DIR          where the reports go (a new folder heaptide.<prog>.<pid>)\n"
     "  --overwrite        DIR may hold reports: they are removed first\n"
     "  --no-children      record only the process that CMD starts as\n"
@@ -135,6 +136,7 @@ const char help_attach[] =
     "  --py               Python's objects by the line that makes them, in CPython 3.9 to 3.14\n"
     "  --py-depth N       Python frames kept of each allocation (1)\n"
     "  --gpu-timeline P   GPU memory over time: sites, streams, frag (joined by commas), or all\n"
+    "  --per-thread       each thread's share of every site too\n"
     "  --out DIR          where the reports go (a new folder heaptide.<prog>.<pid>)\n"
     "\n"
     "heaptide top DIR shows it live, heaptide snapshot DIR writes a report, heaptide detach DIR the last one.\n";

@@ -7,6 +7,7 @@
 #include "holders.h"
 #include "memory.h"
 #include "mojo_process.h"
+#include "rows_merge.h"
 #include "units.h"
 
 // A helper process below both is not worth more than a line.
@@ -15,71 +16,13 @@ enum { QUIET_PEAK_BYTES = 1 << 20, QUIET_LEAK_BYTES = 64 << 10 };
 // Types of a row's objects that are shown.
 enum { TYPES_SHOWN = 3 };
 
-// ---- sites merged into rows
+// ---- what belongs to rows
 
 // While rows are made: which row a site belongs to.
 struct merging {
   struct judgement *judgement;
-  size_t row_capacity;
-  uint32_t *table; // open hash table of row + 1
-  size_t table_capacity;
   uint32_t *row_of_site;
 };
-
-static size_t row_place(const struct merging *merging, const struct row *row) {
-  uint64_t hash = ((uint64_t)row->stack * 16 + row->kind * 2 + row->residue) * 0x9e3779b97f4a7c15ull;
-  size_t place = (hash >> 24) & (merging->table_capacity - 1);
-  for (uint32_t number; (number = merging->table[place]);) {
-    const struct row *other = &merging->judgement->rows[number - 1];
-    if (other->stack == row->stack && other->kind == row->kind && other->residue == row->residue) break;
-    place = (place + 1) & (merging->table_capacity - 1);
-  }
-  return place;
-}
-
-static uint32_t row_find(struct merging *merging, const struct row *row) {
-  struct judgement *judgement = merging->judgement;
-  size_t place = row_place(merging, row);
-  if (merging->table[place]) return merging->table[place] - 1;
-  judgement->rows = memory_grow(judgement->rows, judgement->row_count, &merging->row_capacity, sizeof *row);
-  judgement->rows[judgement->row_count] = *row;
-  merging->table[place] = (uint32_t)++judgement->row_count;
-  return (uint32_t)judgement->row_count - 1;
-}
-
-static void row_add_site(struct row *row, const struct ht_file_site *site) {
-  row->allocations += site->allocations;
-  row->frees += site->frees;
-  row->temporaries += site->temporaries;
-  row->allocated_bytes += site->allocated_bytes;
-  row->live_bytes += site->live_bytes;
-  row->live_blocks += site->live_blocks;
-  row->peak_bytes += site->peak_bytes;
-  row->peak_blocks += site->peak_blocks;
-}
-
-static void sites_merge(struct merging *merging) {
-  const struct report *report = merging->judgement->report;
-  for (uint32_t i = 1; i < report->site_count; i++) {
-    const struct ht_file_site *site = &report->sites[i];
-    struct row row = {.kind = site->kind,
-                      .stack = merging->judgement->stacks->of_site[i],
-                      .residue = site->flags & HT_SITE_RESIDUE,
-                      .arena = site->flags & HT_SITE_ARENA,
-                      .pool = site->flags & HT_SITE_POOL,
-                      .suppression = -1};
-    merging->row_of_site[i] = row_find(merging, &row);
-    row_add_site(&merging->judgement->rows[merging->row_of_site[i]], site);
-  }
-  for (uint32_t i = 0; i < report->leak_count; i++) {
-    const struct ht_file_leak *leak = &report->leaks[i];
-    struct row *row = &merging->judgement->rows[merging->row_of_site[leak->site]];
-    row->direct_bytes += leak->direct_bytes;
-    row->direct_blocks += leak->direct_blocks;
-    row->indirect_bytes += leak->indirect_bytes;
-    row->indirect_blocks += leak->indirect_blocks;
-  }
-}
 
 // The first of a row's sites that has a known holder speaks for it.
 static void holders_take(const struct merging *merging, struct symbols *symbols, const uint32_t *symbol_modules) {
@@ -254,28 +197,69 @@ static int python_compare(const void *left, const void *right) {
 
 static uint64_t minus(uint64_t from, uint64_t taken) { return from > taken ? from - taken : 0; }
 
-static void python_add(struct judgement *judgement, uint32_t index) {
-  const struct row *row = &judgement->rows[index];
+static bool python_leaks(const struct row *row) { return is_leak(row) && !row->suppressed; }
+
+// Adds row `index`, which is `row`, to `list`; returns how many lines it took.
+static size_t python_add(struct python_row *list, uint32_t index, const struct row *row) {
   uint64_t bytes = leaked_bytes(row), blocks = leaked_blocks(row);
-  bool leaked = is_leak(row) && !row->suppressed, split = leaked && blocks < row->live_blocks;
+  bool leaked = python_leaks(row), split = leaked && blocks < row->live_blocks;
   struct python_row whole = {index, leaked, row->live_bytes, row->live_blocks, row->allocations, true, row->peak_bytes};
   if (split) {
-    judgement->python[judgement->python_count++] = (struct python_row){index, true, bytes, blocks, blocks, false, 0};
+    *list++ = (struct python_row){index, true, bytes, blocks, blocks, false, 0};
     whole.leaked = false;
     whole.live_bytes = minus(row->live_bytes, bytes);
     whole.live_blocks = minus(row->live_blocks, blocks);
     whole.allocations = minus(row->allocations, blocks);
   }
-  judgement->python[judgement->python_count++] = whole;
+  *list = whole;
+  return 1 + split;
+}
+
+struct python_row judgement_python_share(const struct judgement *judgement, const struct python_row *of, size_t share) {
+  const struct row *row = &judgement->shares.rows[share];
+  uint64_t bytes = leaked_bytes(row), blocks = leaked_blocks(row);
+  struct python_row all = {of->row,          of->leaked, row->live_bytes, row->live_blocks,
+                           row->allocations, true,       row->peak_bytes};
+  if (!of->peak_known) return (struct python_row){of->row, true, bytes, blocks, blocks, false, 0};
+  if (of->leaked || !python_leaks(&judgement->rows[of->row])) return all;
+  all.live_bytes = minus(row->live_bytes, bytes);
+  all.live_blocks = minus(row->live_blocks, blocks);
+  all.allocations = minus(row->allocations, blocks);
+  return all;
 }
 
 static void python_make(struct judgement *judgement) {
   struct row_list list = list_make(judgement, python_figure, LIST_PYTHON);
   judgement->python = memory_get(2 * list.count, sizeof *judgement->python);
-  for (size_t i = 0; i < list.count; i++) python_add(judgement, list.rows[i]);
+  for (size_t i = 0; i < list.count; i++)
+    judgement->python_count +=
+        python_add(&judgement->python[judgement->python_count], list.rows[i], &judgement->rows[list.rows[i]]);
   for (size_t i = 0; i < judgement->python_count; i++) judgement->python_leaked_count += judgement->python[i].leaked;
   qsort(judgement->python, judgement->python_count, sizeof *judgement->python, python_compare);
   free(list.rows);
+}
+
+// ---- pools that few blocks hold
+
+static int pinned_compare(const void *left, const void *right) {
+  const struct pinned_row *a = left, *b = right;
+  if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
+  return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+// The report's sites: the first row is all together.
+static void pinned_make(struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  judgement->pinned = memory_get(report->pinned_count, sizeof *judgement->pinned);
+  for (uint32_t i = 1; i < report->pinned_count; i++) {
+    uint32_t stack = judgement->stacks->of_site[report->pinned[i].site];
+    size_t at = 0;
+    while (at < judgement->pinned_count && judgement->pinned[at].stack != stack) at++;
+    if (at == judgement->pinned_count) judgement->pinned[judgement->pinned_count++] = (struct pinned_row){stack, 0, 0};
+    judgement->pinned[at].blocks += report->pinned[i].blocks;
+    judgement->pinned[at].bytes += report->pinned[i].bytes;
+  }
+  qsort(judgement->pinned, judgement->pinned_count, sizeof *judgement->pinned, pinned_compare);
 }
 
 // ---- growth
@@ -317,34 +301,37 @@ static struct growth pool_judge(const struct report *report, bool device, struct
   return growth;
 }
 
-// `number` holds, by row, the number of its curve, 0: none yet.
-static struct row_curve *curve_of_row(struct judgement *judgement, uint32_t row, uint32_t *number) {
-  if (!number[row]) {
-    number[row] = (uint32_t)++judgement->curve_count;
-    judgement->curves[number[row] - 1] = (struct row_curve){row, memory_get(judgement->point_count, sizeof(double))};
-  }
-  return &judgement->curves[number[row] - 1];
-}
-
 static void points_take(struct judgement *judgement) {
+  if (!judgement->report->site_timeline) return;
   judgement->point_count = judgement->report->site_timeline->point_count;
   judgement->point_s = memory_get(judgement->point_count, sizeof *judgement->point_s);
   for (size_t i = 0; i < judgement->point_count; i++)
     judgement->point_s[i] = seconds_of(site_timeline_at_ns(judgement->report)[i]);
 }
 
-static void curves_make(struct judgement *judgement, const uint32_t *row_of_site) {
+// `number` holds, by row, the number of its curve, 0: none yet.
+static struct row_curve *curve_of_row(const struct judgement *judgement, struct row_curves *curves, uint32_t row,
+                                      uint32_t *number) {
+  if (!number[row]) {
+    number[row] = (uint32_t)++curves->count;
+    curves->items[number[row] - 1] = (struct row_curve){row, memory_get(judgement->point_count, sizeof(double))};
+  }
+  return &curves->items[number[row] - 1];
+}
+
+static struct row_curves curves_make(const struct judgement *judgement, const struct merged_rows *merged) {
   const struct report *report = judgement->report;
-  if (!report->site_timeline) return;
-  points_take(judgement);
-  judgement->curves = memory_get(report->site_timeline->row_count, sizeof *judgement->curves);
-  uint32_t *number = memory_get(judgement->row_count, sizeof *number);
+  struct row_curves curves = {0};
+  if (!report->site_timeline) return curves;
+  curves.items = memory_get(report->site_timeline->row_count, sizeof *curves.items);
+  uint32_t *number = memory_get(merged->count, sizeof *number);
   for (uint32_t k = 0; k < report->site_timeline->row_count; k++) {
     const struct ht_file_site_row *from = site_timeline_row(report, k);
-    struct row_curve *curve = curve_of_row(judgement, row_of_site[from->site], number);
+    struct row_curve *curve = curve_of_row(judgement, &curves, merged->of_site[from->site], number);
     for (size_t i = 0; i < judgement->point_count; i++) curve->bytes[i] += (double)site_timeline_bytes(from)[i];
   }
   free(number);
+  return curves;
 }
 
 static int growing_compare(const void *left, const void *right) {
@@ -354,20 +341,57 @@ static int growing_compare(const void *left, const void *right) {
 }
 
 // The sites that rise in the window that decided over their pool; without a verdict, in the first one.
-static void growing_make(struct judgement *judgement) {
-  judgement->growing = memory_get(judgement->curve_count, sizeof *judgement->growing);
-  for (size_t i = 0; i < judgement->curve_count; i++) {
-    uint32_t row = judgement->curves[i].row;
-    const struct growth *pool = judgement->rows[row].kind == HT_KIND_DEVICE ? &judgement->device : &judgement->cpu;
+static struct growing growing_make(const struct judgement *judgement, const struct row *rows,
+                                   const struct row_curves *curves) {
+  struct growing growing = {memory_get(curves->count, sizeof *growing.items), 0};
+  for (size_t i = 0; i < curves->count; i++) {
+    uint32_t row = curves->items[i].row;
+    const struct growth *pool = rows[row].kind == HT_KIND_DEVICE ? &judgement->device : &judgement->cpu;
     struct growth_window window =
         pool->verdict == VERDICT_NONE ? growth_first_window(run_seconds(judgement->report)) : pool->window;
     struct growth_curve curve = {
-        .at_s = judgement->point_s, .bytes = judgement->curves[i].bytes, .count = judgement->point_count};
+        .at_s = judgement->point_s, .bytes = curves->items[i].bytes, .count = judgement->point_count};
     double bytes_per_s;
     if (growth_rise(&curve, window, &bytes_per_s))
-      judgement->growing[judgement->growing_count++] = (struct growth_row){row, bytes_per_s};
+      growing.items[growing.count++] = (struct growth_row){row, bytes_per_s};
   }
-  qsort(judgement->growing, judgement->growing_count, sizeof *judgement->growing, growing_compare);
+  if (growing.count) qsort(growing.items, growing.count, sizeof *growing.items, growing_compare);
+  return growing;
+}
+
+static void curves_free(struct row_curves *curves) {
+  for (size_t i = 0; i < curves->count; i++) free(curves->items[i].bytes);
+  free(curves->items);
+}
+
+// ---- threads' shares
+
+static void shares_make(struct judgement *judgement, const struct merged_rows *whole) {
+  if (!judgement->report->owner_count) return;
+  struct merged_rows merged = rows_merge_apart(judgement->report, whole);
+  struct row_shares *shares = &judgement->shares;
+  shares->curves = curves_make(judgement, &merged);
+  shares->growing = growing_make(judgement, merged.rows, &shares->curves);
+  shares->first = memory_get(judgement->row_count + 1, sizeof *shares->first);
+  for (size_t i = 0; i < merged.count; i++) {
+    merged.rows[i].suppressed = judgement->rows[merged.rows[i].whole].suppressed;
+    shares->first[merged.rows[i].whole + 1] = i + 1;
+  }
+  shares->python = memory_get(2 * merged.count, sizeof *shares->python);
+  for (size_t i = 0; i < merged.count; i++)
+    if (merged.rows[i].kind == HT_KIND_PYTHON && python_figure(&merged.rows[i]))
+      shares->python_count += python_add(&shares->python[shares->python_count], (uint32_t)i, &merged.rows[i]);
+  shares->rows = merged.rows;
+  shares->count = merged.count;
+  free(merged.of_site);
+}
+
+static void shares_free(struct row_shares *shares) {
+  curves_free(&shares->curves);
+  free(shares->growing.items);
+  free(shares->rows);
+  free(shares->python);
+  free(shares->first);
 }
 
 // ---- whole
@@ -408,13 +432,9 @@ static bool is_quiet(const struct judgement *judgement) {
   return judgement->helper || (small && may_be_quiet(judgement, leaked_bytes));
 }
 
-static void rows_make(struct judgement *judgement, struct merging *merging) {
-  merging->table_capacity = 64;
-  while (merging->table_capacity < 2 * (size_t)judgement->report->site_count) merging->table_capacity *= 2;
-  merging->table = memory_get(merging->table_capacity, sizeof *merging->table);
-  merging->row_of_site = memory_get(judgement->report->site_count, sizeof *merging->row_of_site);
-  sites_merge(merging);
-  free(merging->table);
+static void rows_take(struct judgement *judgement, const struct merged_rows *merged) {
+  judgement->rows = merged->rows;
+  judgement->row_count = merged->count;
   for (size_t i = 0; i < judgement->row_count; i++)
     judgement->rows[i].site = stack_site(judgement->stacks, judgement->rows[i].stack);
 }
@@ -422,8 +442,9 @@ static void rows_make(struct judgement *judgement, struct merging *merging) {
 struct judgement judgement_make(const struct report *report, const struct stacks *stacks, struct symbols *symbols,
                                 const uint32_t *symbol_modules, const struct judgement_rules *rules, bool helper) {
   struct judgement judgement = {.report = report, .stacks = stacks, .helper = helper};
-  struct merging merging = {.judgement = &judgement};
-  rows_make(&judgement, &merging);
+  struct merged_rows merged = rows_merge(report, stacks);
+  struct merging merging = {&judgement, merged.of_site};
+  rows_take(&judgement, &merged);
   holders_take(&merging, symbols, symbol_modules);
   types_take(&merging, report->types, report->type_count, false);
   types_take(&merging, report->lost_types, report->lost_type_count, true);
@@ -434,14 +455,17 @@ struct judgement judgement_make(const struct report *report, const struct stacks
   judgement.temporaries = list_make(&judgement, temporary_figure, LIST_ALL);
   judgement.gpu = list_make(&judgement, gpu_figure, LIST_NATIVE);
   python_make(&judgement);
+  pinned_make(&judgement);
   totals_count(&judgement);
   notes_collect(&judgement, symbols, symbol_modules);
   judgement.cpu = pool_judge(report, false, rules->growth_limit);
   judgement.device = pool_judge(report, true, rules->growth_limit);
-  curves_make(&judgement, merging.row_of_site);
-  growing_make(&judgement);
+  points_take(&judgement);
+  judgement.curves = curves_make(&judgement, &merged);
+  judgement.growing = growing_make(&judgement, judgement.rows, &judgement.curves);
+  shares_make(&judgement, &merged);
   judgement.quiet = is_quiet(&judgement);
-  free(merging.row_of_site);
+  free(merged.of_site);
   return judgement;
 }
 
@@ -470,7 +494,8 @@ void judgement_free(struct judgement *judgement) {
     free(judgement->rows[i].types.types);
     free(judgement->rows[i].lost_types.types);
   }
-  for (size_t i = 0; i < judgement->curve_count; i++) free(judgement->curves[i].bytes);
+  shares_free(&judgement->shares);
+  curves_free(&judgement->curves);
   free(judgement->advice);
   free(judgement->rows);
   free(judgement->leaks.rows);
@@ -479,9 +504,9 @@ void judgement_free(struct judgement *judgement) {
   free(judgement->temporaries.rows);
   free(judgement->gpu.rows);
   free(judgement->python);
-  free(judgement->growing);
+  free(judgement->pinned);
+  free(judgement->growing.items);
   free(judgement->notes);
   free(judgement->point_s);
-  free(judgement->curves);
   *judgement = (struct judgement){0};
 }

@@ -33,6 +33,7 @@ struct row {
   bool pool;                      // what is left of a framework's pool blocks
   int suppression;                // index, -1: none
   bool suppressed;
+  uint32_t whole, owner; // of a thread's share: the row it is of, the report's owner (0: unknown)
   uint64_t allocations, frees, temporaries, allocated_bytes;
   uint64_t live_bytes, live_blocks, peak_bytes, peak_blocks;
   uint64_t direct_bytes, direct_blocks, indirect_bytes, indirect_blocks; // leaked
@@ -46,6 +47,12 @@ struct row {
 struct row_list {
   uint32_t *rows;
   size_t count;
+};
+
+// Free bytes in pools that few blocks of a stack hold.
+struct pinned_row {
+  uint32_t stack; // node
+  uint64_t blocks, bytes;
 };
 
 // A line of the python list. Where a site's blocks are partly leaked it is two: the leaked ones and the others.
@@ -68,6 +75,28 @@ struct row_curve {
   double *bytes; // at each of the points
 };
 
+struct row_curves {
+  struct row_curve *items;
+  size_t count;
+};
+
+struct growing {
+  struct growth_row *items; // steepest first
+  size_t count;
+};
+
+// --per-thread: each row once for each thread that has a share in it. Those of row `i` are [first[i], first[i + 1]);
+// held_by and types are of the whole row only.
+struct row_shares {
+  struct row *rows;
+  size_t count; // 0: not recorded
+  size_t *first;
+  struct row_curves curves; // .row: index of a share
+  struct growing growing;
+  struct python_row *python; // .row: index of a share
+  size_t python_count;
+};
+
 struct judgement {
   const struct report *report;
   const struct stacks *stacks;
@@ -76,18 +105,19 @@ struct judgement {
   struct row_list leaks, peak, hotspots, temporaries; // Python's sites are in `python` only
   struct row_list gpu;
   struct python_row *python;
+  struct pinned_row *pinned; // those that pin most first
+  size_t pinned_count;
   size_t python_count, python_leaked_count;                                         // the leaked rows come first
   uint64_t leaked_direct_bytes, leaked_indirect_bytes, leaked_blocks, leaked_sites; // suppressed ones left out
   uint64_t suppressed_bytes, suppressed_sites;
   uint64_t python_leaked_bytes, python_leaked_blocks;
   uint64_t allocations, frees, temporaries_total;
   struct growth cpu, device;
-  struct growth_row *growing; // steepest first
-  size_t growing_count;
+  struct growing growing;
   double *point_s; // of the sites' timeline
   size_t point_count;
-  struct row_curve *curves;
-  size_t curve_count;
+  struct row_curves curves;
+  struct row_shares shares;
   uint64_t counted_bytes; // of the resident figures, its part of a sum in which shared pages count once (fork_family.h)
   char *advice;           // one of the notes; NULL: none
   const char **notes;     // what this report could not see or name, a sentence each
@@ -110,6 +140,9 @@ void judgement_free(struct judgement *judgement);
 
 // Whether row `index` of the python list is among the `top` leaked ones or the `top` others.
 bool judgement_python_shown(const struct judgement *judgement, size_t index, uint64_t top);
+
+// Of a line of the python list what share `share` of its row has.
+struct python_row judgement_python_share(const struct judgement *judgement, const struct python_row *of, size_t share);
 
 bool judgement_has_leaks(const struct judgement *judgement);
 // False: no leak is in the report because nobody looked for any.

@@ -35,6 +35,8 @@ static const struct array_place array_places[] = {
     ARRAY(HT_SECTION_MARKS, struct ht_file_mark, marks, mark_count),
     ARRAY(HT_SECTION_THREADS, struct ht_file_thread, threads, thread_count),
     ARRAY(HT_SECTION_THREAD_STATES, struct ht_file_thread_state, thread_states, thread_state_count),
+    ARRAY(HT_SECTION_OWNERS, struct ht_file_owner, owners, owner_count),
+    ARRAY(HT_SECTION_SITE_OWNERS, uint32_t, site_owners, site_owner_count),
     ARRAY(HT_SECTION_HOLDERS, struct ht_file_holder, holders, holder_count),
     ARRAY(HT_SECTION_HOLDER_LINKS, struct ht_file_holder_link, links, link_count),
     ARRAY(HT_SECTION_PYTHON_TYPES, struct ht_file_type, types, type_count),
@@ -140,6 +142,16 @@ static bool sites_good(const struct report *report) {
   }
   for (uint32_t i = 0; i < report->leak_count; i++)
     if (!site_good(report, report->leaks[i].site)) return false;
+  return true;
+}
+
+static bool owners_good(const struct report *report) {
+  if (report->site_owner_count && report->site_owner_count != report->site_count) return false;
+  if (!report->owner_count != !report->site_owner_count) return false;
+  for (uint32_t i = 0; i < report->owner_count; i++)
+    if (!string_good(report, report->owners[i].name)) return false;
+  for (uint32_t i = 0; i < report->site_owner_count; i++)
+    if (report->site_owners[i] >= report->owner_count) return false;
   return true;
 }
 
@@ -297,6 +309,7 @@ static bool report_check(struct report *report, struct problem *problem) {
   if (!modules_good(report) || !frames_good(report)) return damaged(problem, "a frame points nowhere");
   if (!nodes_good(report)) return damaged(problem, "a stack runs in a circle or points nowhere");
   if (!sites_good(report)) return damaged(problem, "a site points nowhere");
+  if (!owners_good(report)) return damaged(problem, "a site's thread is nowhere");
   if (!holders_good(report)) return damaged(problem, "a holder points nowhere");
   if (!types_good(report, report->types, report->type_count) ||
       !types_good(report, report->lost_types, report->lost_type_count))

@@ -23,6 +23,8 @@ struct report {
   const struct ht_file_sample_calls *calls; // up to each sample, or none at all (an older file)
   const struct ht_file_thread *threads;
   const struct ht_file_thread_state *thread_states; // one for each of them, or none at all (an older file)
+  const struct ht_file_owner *owners;               // [0] unused; none without --per-thread
+  const uint32_t *site_owners;                      // by site, 0: unknown; as many as sites where there are owners
   const struct ht_file_holder *holders;
   const struct ht_file_holder_link *links;
   const struct ht_file_type *types, *lost_types;
@@ -40,9 +42,9 @@ struct report {
   const struct ht_file_gpu_tensor *gpu_tensors;
   const struct ht_file_site_timeline *site_timeline; // NULL: none
   uint32_t module_count, frame_count, node_count, site_count, leak_count, size_count, sample_count, call_count,
-      thread_count, thread_state_count, holder_count, link_count, type_count, lost_type_count, pinned_count, note_count,
-      mark_name_count, mark_count, resident_count, shared_site_count, gpu_count, gpu_device_count, gpu_stream_count,
-      gpu_failure_count, gpu_holder_count, gpu_tensor_count;
+      thread_count, thread_state_count, owner_count, site_owner_count, holder_count, link_count, type_count,
+      lost_type_count, pinned_count, note_count, mark_name_count, mark_count, resident_count, shared_site_count,
+      gpu_count, gpu_device_count, gpu_stream_count, gpu_failure_count, gpu_holder_count, gpu_tensor_count;
 };
 
 // Reads the report at `path`. False: `problem` says why, nothing is kept.

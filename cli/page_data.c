@@ -8,6 +8,7 @@
 #include "marks.h"
 #include "memory.h"
 #include "page_columns.h"
+#include "page_shares.h"
 #include "page_tree.h"
 #include "report_json.h"
 #include "units.h"
@@ -86,38 +87,24 @@ static uint64_t row_site(const struct page_row *at) { return at->site_depth; }
 static uint64_t row_kind(const struct page_row *at) { return at->row->kind; }
 static uint64_t row_held(const struct page_row *at) { return at->row->held_count; }
 static uint64_t row_types(const struct page_row *at) { return at->row->types.count; }
+static uint64_t row_lost_types(const struct page_row *at) { return at->row->lost_types.count; }
 
-#define ROW_FIGURES                                                                                                    \
-  FIGURE(allocations)                                                                                                  \
-  FIGURE(frees)                                                                                                        \
-  FIGURE(temporaries)                                                                                                  \
-  FIGURE(allocated_bytes)                                                                                              \
-  FIGURE(live_bytes)                                                                                                   \
-  FIGURE(live_blocks)                                                                                                  \
-  FIGURE(peak_bytes)                                                                                                   \
-  FIGURE(peak_blocks)                                                                                                  \
-  FIGURE(direct_bytes)                                                                                                 \
-  FIGURE(direct_blocks)                                                                                                \
-  FIGURE(indirect_bytes)                                                                                               \
-  FIGURE(indirect_blocks)
 #define FIGURE(name)                                                                                                   \
   static uint64_t row_##name(const struct page_row *at) { return at->row->name; }
-ROW_FIGURES
+#include "page_row_figures.def"
 #undef FIGURE
 
 static const struct {
   const char *name;
   enum column_coding coding;
   uint64_t (*value)(const struct page_row *at);
-} row_columns[] = {{"row_process", COLUMN_DELTA, row_process},
-                   {"row_node", COLUMN_DELTA, row_node},
-                   {"row_site", COLUMN_PLAIN, row_site},
-                   {"row_kind", COLUMN_PLAIN, row_kind},
-                   {"row_flags", COLUMN_PLAIN, row_flags},
-                   {"row_held", COLUMN_PLAIN, row_held},
-                   {"row_types", COLUMN_PLAIN, row_types},
+} row_columns[] = {
+    {"row_process", COLUMN_DELTA, row_process}, {"row_node", COLUMN_DELTA, row_node},
+    {"row_site", COLUMN_PLAIN, row_site},       {"row_kind", COLUMN_PLAIN, row_kind},
+    {"row_flags", COLUMN_PLAIN, row_flags},     {"row_held", COLUMN_PLAIN, row_held},
+    {"row_types", COLUMN_PLAIN, row_types},     {"row_lost_types", COLUMN_PLAIN, row_lost_types},
 #define FIGURE(name) {"row_" #name, COLUMN_PLAIN, row_##name},
-                   ROW_FIGURES
+#include "page_row_figures.def"
 #undef FIGURE
 };
 
@@ -139,16 +126,21 @@ static void holders_write(FILE *stream, const struct page_rows *rows, struct pag
   }
 }
 
-// Of what types the Python objects of a row are; `row_types` says how many.
-static void types_write(FILE *stream, const struct page_rows *rows, struct page_tree *tree) {
-  static const char *const names[] = {"type_text", "type_blocks", "type_bytes"};
+static const struct row_types *types_of(const struct page_row *at, bool lost) {
+  return lost ? &at->row->lost_types : &at->row->types;
+}
+
+// Of what types the Python objects of a row are; `row_types` says how many, `row_lost_types` of those that are lost.
+static void types_write(FILE *stream, const struct page_rows *rows, struct page_tree *tree, bool lost) {
+  static const char *const names[][3] = {{"type_text", "type_blocks", "type_bytes"},
+                                         {"lost_type_text", "lost_type_blocks", "lost_type_bytes"}};
   uint64_t count = 0;
-  for (size_t i = 0; i < rows->count; i++) count += row_types(&rows->items[i]);
+  for (size_t i = 0; i < rows->count; i++) count += types_of(&rows->items[i], lost)->count;
   for (int k = 0; k < 3; k++) {
-    struct page_column column = column_begin(stream, names[k], COLUMN_PLAIN, count);
+    struct page_column column = column_begin(stream, names[lost][k], COLUMN_PLAIN, count);
     for (size_t i = 0; i < rows->count; i++)
-      for (size_t j = 0; j < rows->items[i].row->types.count; j++) {
-        const struct row_type *type = &rows->items[i].row->types.types[j];
+      for (size_t j = 0; j < types_of(&rows->items[i], lost)->count; j++) {
+        const struct row_type *type = &types_of(&rows->items[i], lost)->types[j];
         column_add(&column, k == 0 ? page_tree_text(tree, type->name) : k == 1 ? type->blocks : type->bytes);
       }
   }
@@ -304,28 +296,28 @@ static void points_write(FILE *stream, const struct report_set *set) {
 static void curves_write(FILE *stream, const struct report_set *set, const struct page_rows *rows) {
   uint64_t count = 0, values = 0;
   for (size_t i = 0; i < set->count; i++) {
-    count += set->judgements[i].curve_count;
-    values += set->judgements[i].curve_count * set->judgements[i].point_count;
+    count += set->judgements[i].curves.count;
+    values += set->judgements[i].curves.count * set->judgements[i].point_count;
   }
   struct page_column column = column_begin(stream, "curve_row", COLUMN_DELTA, count);
   for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].curve_count; j++)
-      column_add(&column, rows->first[i] + set->judgements[i].curves[j].row);
+    for (size_t j = 0; j < set->judgements[i].curves.count; j++)
+      column_add(&column, rows->first[i] + set->judgements[i].curves.items[j].row);
   column = column_begin(stream, "curve_bytes", COLUMN_DELTA, values);
   for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].curve_count; j++)
+    for (size_t j = 0; j < set->judgements[i].curves.count; j++)
       for (size_t k = 0; k < set->judgements[i].point_count; k++)
-        column_add(&column, (uint64_t)set->judgements[i].curves[j].bytes[k]);
+        column_add(&column, (uint64_t)set->judgements[i].curves.items[j].bytes[k]);
 }
 
 // ---- facts
 
 static void growing_write(struct json_out *out, const struct judgement *judgement, size_t first_row) {
   out_open(out, "growing", '[');
-  for (size_t i = 0; i < judgement->growing_count; i++) {
+  for (size_t i = 0; i < judgement->growing.count; i++) {
     out_open(out, NULL, '[');
-    out_count(out, NULL, first_row + judgement->growing[i].row);
-    out_number(out, NULL, judgement->growing[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
+    out_count(out, NULL, first_row + judgement->growing.items[i].row);
+    out_number(out, NULL, judgement->growing.items[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
     out_close(out, ']');
   }
   out_close(out, ']');
@@ -369,7 +361,8 @@ static void gpu_curves_write(struct json_out *out, const struct report *report) 
   out_close(out, ']');
 }
 
-static void process_write(struct json_out *out, const struct report_set *set, const struct page_rows *rows, size_t i) {
+static void process_write(struct json_out *out, const struct report_set *set, const struct page_rows *rows, size_t i,
+                          size_t first_share) {
   const struct judgement *judgement = &set->judgements[i];
   out_open(out, NULL, '{');
   report_json_facts(out, judgement);
@@ -383,7 +376,8 @@ static void process_write(struct json_out *out, const struct report_set *set, co
   out_count(out, "call_count", set->reports[i].call_count);
   out_count(out, "mark_count", set->reports[i].mark_count);
   out_count(out, "point_count", judgement->point_count);
-  out_count(out, "curve_count", judgement->curve_count);
+  out_count(out, "curve_count", judgement->curves.count);
+  page_shares_facts(out, judgement, first_share);
   out_close(out, '}');
 }
 
@@ -394,7 +388,11 @@ static void facts_write(FILE *stream, const struct report_set *set, const struct
   out_text(&out, "folder", folder);
   out_count(&out, "damaged", set->damaged_count);
   out_open(&out, "processes", '[');
-  for (size_t i = 0; i < set->count; i++) process_write(&out, set, rows, i);
+  size_t first_share = 0;
+  for (size_t i = 0; i < set->count; i++) {
+    process_write(&out, set, rows, i, first_share);
+    first_share += set->judgements[i].shares.count;
+  }
   out_close(&out, ']');
   out_close(&out, '}');
 }
@@ -415,7 +413,8 @@ struct page_data page_data_make(const struct report_set *set, const char *folder
   facts_write(facts, set, &rows, folder);
   rows_write(columns, &rows);
   holders_write(columns, &rows, &tree);
-  types_write(columns, &rows, &tree);
+  types_write(columns, &rows, &tree, false);
+  types_write(columns, &rows, &tree, true);
   frames_write(columns, &tree);
   nodes_write(columns, &tree);
   python_write(columns, set, &rows);
@@ -424,6 +423,7 @@ struct page_data page_data_make(const struct report_set *set, const char *folder
   marks_write(columns, set, &tree);
   points_write(columns, set);
   curves_write(columns, set, &rows);
+  page_shares_columns(columns, set, rows.first);
   texts_write(texts, &tree); // last: holders, types and marks bring texts too
   fclose(facts);
   fclose(texts);

@@ -248,8 +248,8 @@ static void site_curves_print(struct text_out *out, const struct judgement *judg
   uint64_t shown = 0;
   if (!judgement->point_count) return;
   times_print(out, judgement->point_s, judgement->point_count);
-  for (size_t i = 0; i < judgement->curve_count && shown < top; i++) {
-    const struct row_curve *curve = &judgement->curves[i];
+  for (size_t i = 0; i < judgement->curves.count && shown < top; i++) {
+    const struct row_curve *curve = &judgement->curves.items[i];
     const struct row *row = &judgement->rows[curve->row];
     if (row->kind != HT_KIND_DEVICE) continue;
     curve_print(out, row->site && row->site->function ? row->site->function : "?", curve->bytes,

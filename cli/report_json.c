@@ -37,6 +37,35 @@ static void row_end(struct json_out *out, const struct judgement *judgement, con
   json_stack(out, judgement->stacks, row->stack);
 }
 
+// ---- threads' shares of a row
+
+typedef void row_write(struct json_out *out, const struct row *row);
+
+static void owner_write(struct json_out *out, const struct report *report, uint32_t owner) {
+  const struct ht_file_owner *thread = &report->owners[owner]; // of 0, unknown, there is an empty one
+  out_known(out, "tid", thread->tid, thread->tid);
+  out_text(out, "name", thread->name ? report->strings + thread->name : NULL);
+}
+
+// `amount`: of a share that is to be listed, over 0. Null without --per-thread.
+static void shares_write(struct json_out *out, const struct judgement *judgement, uint32_t row,
+                         uint64_t (*amount)(const struct row *), row_write *figures) {
+  const struct row_shares *shares = &judgement->shares;
+  if (!shares->count) {
+    out_null(out, "threads");
+    return;
+  }
+  out_open(out, "threads", '[');
+  for (size_t i = shares->first[row]; i < shares->first[row + 1]; i++) {
+    if (!amount(&shares->rows[i])) continue;
+    out_open(out, NULL, '{');
+    owner_write(out, judgement->report, shares->rows[i].owner);
+    figures(out, &shares->rows[i]);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
 // ---- head and summary
 
 static void started_write(struct json_out *out, uint64_t unix_ns) {
@@ -116,7 +145,6 @@ static void leak_write(struct json_out *out, const struct row *row) {
   out_count(out, "direct_bytes", row->direct_bytes);
   out_count(out, "indirect_bytes", row->indirect_bytes);
   out_count(out, "blocks", row->direct_blocks + row->indirect_blocks);
-  out_bool(out, "suppressed", row->suppressed);
 }
 
 static void peak_write(struct json_out *out, const struct row *row) {
@@ -133,17 +161,33 @@ static void temporary_write(struct json_out *out, const struct row *row) {
   out_count(out, "temporaries", row->temporaries);
 }
 
-static void list_write(struct json_out *out, const struct judgement *judgement, const char *key,
-                       const struct row_list *list, uint64_t top,
-                       void (*figures)(struct json_out *, const struct row *), bool held) {
-  out_open(out, key, '[');
+static uint64_t leak_amount(const struct row *row) { return row->direct_blocks + row->indirect_blocks; }
+static uint64_t peak_amount(const struct row *row) { return row->peak_bytes; }
+static uint64_t hotspot_amount(const struct row *row) { return row->allocations; }
+static uint64_t temporary_amount(const struct row *row) { return row->temporaries; }
+
+static const struct list_form {
+  const char *key;
+  row_write *figures;
+  uint64_t (*amount)(const struct row *row);
+  bool suppressed, held;
+} form_leaks = {"leaks", leak_write, leak_amount, .suppressed = true},
+  form_peak = {"peak", peak_write, peak_amount, .held = true},
+  form_hotspots = {"hotspots", hotspot_write, hotspot_amount, .held = false},
+  form_temporaries = {"temporaries", temporary_write, temporary_amount, .held = false};
+
+static void list_write(struct json_out *out, const struct judgement *judgement, const struct list_form *form,
+                       const struct row_list *list, uint64_t top) {
+  out_open(out, form->key, '[');
   for (size_t i = 0; i < list->count && i < top; i++) {
     const struct row *row = &judgement->rows[list->rows[i]];
     out_open(out, NULL, '{');
     kind_write(out, row);
-    figures(out, row);
+    form->figures(out, row);
+    if (form->suppressed) out_bool(out, "suppressed", row->suppressed);
+    shares_write(out, judgement, list->rows[i], form->amount, form->figures);
     row_end(out, judgement, row);
-    if (held) held_write(out, row);
+    if (form->held) held_write(out, row);
     out_close(out, '}');
   }
   out_close(out, ']');
@@ -165,6 +209,32 @@ static void types_write(struct json_out *out, const struct row_types *row) {
   out_close(out, ']');
 }
 
+static void python_figures_write(struct json_out *out, const struct python_row *python) {
+  out_count(out, "live_bytes", python->live_bytes);
+  out_count(out, "live_blocks", python->live_blocks);
+  out_known(out, "peak_bytes", python->peak_known, python->peak_bytes);
+  out_count(out, "allocations", python->allocations);
+}
+
+static void python_shares_write(struct json_out *out, const struct judgement *judgement,
+                                const struct python_row *python) {
+  const struct row_shares *shares = &judgement->shares;
+  if (!shares->count) {
+    out_null(out, "threads");
+    return;
+  }
+  out_open(out, "threads", '[');
+  for (size_t i = shares->first[python->row]; i < shares->first[python->row + 1]; i++) {
+    struct python_row share = judgement_python_share(judgement, python, i);
+    if (!share.live_blocks && !share.allocations && !share.peak_bytes) continue;
+    out_open(out, NULL, '{');
+    owner_write(out, judgement->report, shares->rows[i].owner);
+    python_figures_write(out, &share);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
 static void python_write(struct json_out *out, const struct judgement *judgement, uint64_t top) {
   out_open(out, "python", '[');
   for (size_t i = 0; i < judgement->python_count; i++) {
@@ -172,12 +242,10 @@ static void python_write(struct json_out *out, const struct judgement *judgement
     const struct python_row *python = &judgement->python[i];
     const struct row *row = &judgement->rows[python->row];
     out_open(out, NULL, '{');
-    out_count(out, "live_bytes", python->live_bytes);
-    out_count(out, "live_blocks", python->live_blocks);
-    out_known(out, "peak_bytes", python->peak_known, python->peak_bytes);
-    out_count(out, "allocations", python->allocations);
+    python_figures_write(out, python);
     out_bool(out, "leaked", python->leaked);
     types_write(out, python->leaked ? &row->lost_types : &row->types);
+    python_shares_write(out, judgement, python);
     row_end(out, judgement, row);
     if (python->leaked)
       out_null(out, "held_by"); // the site's holders are those of its other objects
@@ -212,13 +280,13 @@ static void arenas_write(struct json_out *out, const struct judgement *judgement
   out_count(out, "free_bytes", report->process->python_arena_free_bytes);
   out_count(out, "pinned_bytes", report->pinned_count ? report->pinned[0].bytes : 0);
   out_open(out, "pinned_by", '[');
-  for (uint32_t i = 1; i < report->pinned_count; i++) {
-    uint32_t stack = judgement->stacks->of_site[report->pinned[i].site];
+  for (size_t i = 0; i < judgement->pinned_count; i++) {
+    const struct pinned_row *pinned = &judgement->pinned[i];
     out_open(out, NULL, '{');
-    out_count(out, "bytes", report->pinned[i].bytes);
-    out_count(out, "blocks", report->pinned[i].blocks);
-    json_site(out, judgement->stacks, stack);
-    json_stack(out, judgement->stacks, stack);
+    out_count(out, "bytes", pinned->bytes);
+    out_count(out, "blocks", pinned->blocks);
+    json_site(out, judgement->stacks, pinned->stack);
+    json_stack(out, judgement->stacks, pinned->stack);
     out_close(out, '}');
   }
   out_close(out, ']');
@@ -248,17 +316,21 @@ static void verdict_write(struct json_out *out, const char *key, const struct gr
   out_close(out, '}');
 }
 
+static void live_write(struct json_out *out, const struct row *row) { out_count(out, "live_bytes", row->live_bytes); }
+static uint64_t live_amount(const struct row *row) { return row->live_bytes; }
+
 static void growth_write(struct json_out *out, const struct judgement *judgement) {
   out_open(out, "growth", '{');
   verdict_write(out, "cpu", &judgement->cpu);
   verdict_write(out, "device", &judgement->device);
   out_open(out, "sites", '[');
-  for (size_t i = 0; i < judgement->growing_count; i++) {
-    const struct row *row = &judgement->rows[judgement->growing[i].row];
+  for (size_t i = 0; i < judgement->growing.count; i++) {
+    const struct row *row = &judgement->rows[judgement->growing.items[i].row];
     out_open(out, NULL, '{');
     kind_write(out, row);
-    out_number(out, "bytes_per_s", judgement->growing[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
+    out_number(out, "bytes_per_s", judgement->growing.items[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
     out_count(out, "live_bytes", row->live_bytes);
+    shares_write(out, judgement, judgement->growing.items[i].row, live_amount, live_write);
     row_end(out, judgement, row);
     out_close(out, '}');
   }
@@ -329,7 +401,7 @@ static void timeline_write(struct json_out *out, const struct judgement *judgeme
   calls_write(out, report, "allocations", allocations_of);
   calls_write(out, report, "temporaries", temporaries_of);
   out_open(out, "sites", '[');
-  for (size_t i = 0; i < judgement->curve_count; i++) curve_write(out, judgement, &judgement->curves[i]);
+  for (size_t i = 0; i < judgement->curves.count; i++) curve_write(out, judgement, &judgement->curves.items[i]);
   out_close(out, ']');
   report_gpu_timeline_json(out, report);
   out_close(out, '}');
@@ -402,11 +474,11 @@ void report_json(FILE *stream, const struct judgement *judgement, uint64_t top) 
   out_open(&out, NULL, '{');
   head_write(&out, judgement);
   summary_write(&out, judgement);
-  list_write(&out, judgement, "leaks", &judgement->leaks, UINT64_MAX, leak_write, false);
+  list_write(&out, judgement, &form_leaks, &judgement->leaks, UINT64_MAX);
   growth_write(&out, judgement);
-  list_write(&out, judgement, "peak", &judgement->peak, top, peak_write, true);
-  list_write(&out, judgement, "hotspots", &judgement->hotspots, top, hotspot_write, false);
-  list_write(&out, judgement, "temporaries", &judgement->temporaries, top, temporary_write, false);
+  list_write(&out, judgement, &form_peak, &judgement->peak, top);
+  list_write(&out, judgement, &form_hotspots, &judgement->hotspots, top);
+  list_write(&out, judgement, &form_temporaries, &judgement->temporaries, top);
   sizes_write(&out, judgement->report);
   python_write(&out, judgement, top);
   arenas_write(&out, judgement);

@@ -157,9 +157,9 @@ static void sparkline_print(struct text_out *out, const struct report *report) {
 
 static void curve_print(struct text_out *out, const struct judgement *judgement, uint32_t row) {
   enum { INDENT = 15 }; // where the stacks begin
-  for (size_t i = 0; i < judgement->curve_count; i++)
-    if (judgement->curves[i].row == row)
-      text_print_sparkline(out, INDENT, judgement->curves[i].bytes, judgement->point_count);
+  for (size_t i = 0; i < judgement->curves.count; i++)
+    if (judgement->curves.items[i].row == row)
+      text_print_sparkline(out, INDENT, judgement->curves.items[i].bytes, judgement->point_count);
 }
 
 static void growth_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {
@@ -168,15 +168,15 @@ static void growth_print(struct text_out *out, const struct judgement *judgement
   verdict_print(out, "", &judgement->cpu);
   if (judgement->device.verdict != VERDICT_NONE) verdict_print(out, "device memory ", &judgement->device);
   sparkline_print(out, judgement->report);
-  for (size_t i = 0; i < judgement->growing_count && i < top; i++) {
-    const struct row *row = &judgement->rows[judgement->growing[i].row];
+  for (size_t i = 0; i < judgement->growing.count && i < top; i++) {
+    const struct row *row = &judgement->rows[judgement->growing.items[i].row];
     text_print(out, STYLE_PLAIN, "%12s/s  up, %s of %s live at the end\n",
-               bytes_text(rate, (uint64_t)judgement->growing[i].bytes_per_s), bytes_text(live, row->live_bytes),
+               bytes_text(rate, (uint64_t)judgement->growing.items[i].bytes_per_s), bytes_text(live, row->live_bytes),
                kind_names[row->kind]);
     stack_print(out, judgement, row);
-    curve_print(out, judgement, judgement->growing[i].row);
+    curve_print(out, judgement, judgement->growing.items[i].row);
   }
-  more_print(out, top, judgement->growing_count);
+  more_print(out, top, judgement->growing.count);
 }
 
 // ---- peak, hotspots, temporaries, sizes
@@ -292,9 +292,9 @@ static void pinned_print(struct text_out *out, const struct judgement *judgement
     return;
   text_print(out, STYLE_PLAIN, "               of the free, %s in pools that few blocks hold:\n",
              bytes_text(bytes, report->pinned[0].bytes));
-  for (uint32_t i = 1; i < report->pinned_count && i <= PINNED_SHOWN; i++) {
-    const struct ht_file_pinned *pinned = &report->pinned[i];
-    const struct shown_frame *site = stack_site(judgement->stacks, judgement->stacks->of_site[pinned->site]);
+  for (size_t i = 0; i < judgement->pinned_count && i < PINNED_SHOWN; i++) {
+    const struct pinned_row *pinned = &judgement->pinned[i];
+    const struct shown_frame *site = stack_site(judgement->stacks, pinned->stack);
     char *words = site ? frame_words(site) : memory_format("[unknown]");
     text_print(out, STYLE_PLAIN, "               %s pinned by %s block%s of ", bytes_text(bytes, pinned->bytes),
                count_text(blocks, pinned->blocks), plural(pinned->blocks));

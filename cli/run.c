@@ -27,7 +27,7 @@
 #define SNAPSHOT_S_MAX (365 * 24 * 60 * 60)
 
 struct run {
-  bool py, gpu, no_children, overwrite, quiet;
+  bool py, gpu, per_thread, no_children, overwrite, quiet;
   uint64_t gpu_timeline_parts;                      // HT_GPU_TIMELINE_*
   uint64_t depth, py_depth, every_ms, sample_bytes; // depth 0: not given
   uint64_t snapshot_s;                              // 0: none
@@ -51,6 +51,7 @@ static bool run_parse(struct run *run, int argc, char **argv) {
       {.name = "--py-depth", .kind = OPTION_NUMBER, .into = &run->py_depth, .low = 1, .high = PY_DEPTH_MAX},
       {.name = "--gpu", .kind = OPTION_FLAG, .into = &run->gpu},
       {.name = "--gpu-timeline", .kind = OPTION_TEXT, .into = &run->gpu_timeline},
+      {.name = "--per-thread", .kind = OPTION_FLAG, .into = &run->per_thread},
       {.name = "--every", .kind = OPTION_NUMBER, .into = &run->every_ms, .low = 1, .high = EVERY_MS_MAX},
       {.name = "--snapshot-every", .kind = OPTION_NUMBER, .into = &run->snapshot_s, .low = 1, .high = SNAPSHOT_S_MAX},
       {.name = "--no-children", .kind = OPTION_FLAG, .into = &run->no_children},
@@ -121,6 +122,7 @@ static void session_fill(const struct run *run, const struct outdir *outdir, str
   session->py_depth = run->py_depth;
   session->gpu = run->gpu;
   session->gpu_timeline = run->gpu_timeline_parts;
+  session->per_thread = run->per_thread;
   session->children = !run->no_children;
   session->sample = run->sample_bytes;
   session->main_pid = (uint64_t)getpid();

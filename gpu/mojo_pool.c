@@ -22,7 +22,7 @@ void mojo_pool_init(char *const *environment) {
 
 // The runtime's own code asks HIP for memory.
 static bool is_mojo_call(uint32_t node) {
-  const struct frame *frame = node ? &frame_table[node_table[node].frame] : NULL;
+  const struct frame *frame = node_is_frame(node) ? &frame_table[node_table[node].frame] : NULL;
   if (!frame || frame->kind != HT_FRAME_NATIVE || frame->module >= module_count) return false;
   const char *path = module_table[frame->module].path, *slash = path ? strrchr(path, '/') : NULL;
   return slash && strcmp(slash, LIBRARY) == 0;

@@ -33,7 +33,7 @@ static bool is_passed_over(const struct module *module) {
 // By the first frame, from the inside, that is no allocator's. Where there is none the loader was at work: HIP 5.2 has
 // libstdc++'s pool for exceptions made a second time, and the first one is lost.
 static bool is_runtime_stack(uint32_t node) {
-  for (; node; node = node_table[node].parent) {
+  for (; node_is_frame(node); node = node_table[node].parent) {
     const struct frame *frame = &frame_table[node_table[node].frame];
     if (frame->kind != HT_FRAME_NATIVE || frame->module >= module_count) return false;
     const struct module *module = &module_table[frame->module];

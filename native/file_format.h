@@ -73,7 +73,10 @@ enum ht_section_id {
   HT_SECTION_THREAD_STATES = 28,     // struct ht_file_thread_state[]: none, or one for each of THREADS
   HT_SECTION_RESIDENT = 29,          // one struct ht_file_resident: of a process that forks, or was forked
   HT_SECTION_SHARED_SITES = 30,      // struct ht_file_shared_site[], largest first
-  HT_SECTION_LAST = HT_SECTION_SHARED_SITES,
+  // Only with --per-thread:
+  HT_SECTION_OWNERS = 31,      // struct ht_file_owner[]: threads that sites belong to; index 0 unused
+  HT_SECTION_SITE_OWNERS = 32, // uint32_t[], by site: index in OWNERS, 0: unknown
+  HT_SECTION_LAST = HT_SECTION_SITE_OWNERS,
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -343,6 +346,12 @@ struct ht_file_shared_site {
   uint32_t site;
   uint32_t reserved;
   uint64_t bytes;
+};
+
+// A thread that has sites of its own.
+struct ht_file_owner {
+  uint32_t tid;  // 0: all threads that are too many for sites of their own
+  uint32_t name; // string ref
 };
 
 // What type of objects a Python site's live or lost blocks are, or are buffers of.

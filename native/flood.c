@@ -348,7 +348,7 @@ static bool module_is_loader(uint32_t index) {
 }
 
 static bool site_is_loader(site_id site) {
-  for (uint32_t node = site_at(site)->node; node; node = node_table[node].parent) {
+  for (uint32_t node = site_at(site)->node; node_is_frame(node); node = node_table[node].parent) {
     const struct frame *frame = &frame_table[node_table[node].frame];
     if (frame->kind == HT_FRAME_PYTHON) continue; // the line that a native site has under --py
     if (frame->kind != HT_FRAME_NATIVE) return false;

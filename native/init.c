@@ -12,6 +12,7 @@
 #include "hook_thread.h"
 #include "live.h"
 #include "modules.h"
+#include "owner.h"
 #include "process_info.h"
 #include "ranges.h"
 #include "real.h"
@@ -76,6 +77,7 @@ static bool recorder_start(int argc, char **argv, char **environment) {
   if (!tables_init()) return false;
   count_init();
   stack_memo_init((uint32_t)session.depth);
+  owners_init(session.per_thread != 0);
   if (!sampler_init(session.every_ms)) return false;
   process_info_init(argc, argv, environment);
   report_init(&session);
@@ -114,6 +116,7 @@ bool init_attached(const char *session_text) {
   hook_exec_init(&session);
   live_partial = true;
   if (!recorder_start(0, NULL, environ)) return false;
+  threads_own_all();
   thread_many_begin(); // whether there are others is not known
   ht_session_set(&session);
   ht_attach_hooks_run();

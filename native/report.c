@@ -15,6 +15,7 @@
 #include "report_jit.h"
 #include "report_marks.h"
 #include "report_notes.h"
+#include "report_owners.h"
 #include "report_pinned.h"
 #include "report_shared.h"
 #include "report_tables.h"
@@ -46,6 +47,7 @@ struct report {
   struct scan_result scan;
   struct report_holders holders;
   struct report_threads threads;
+  struct report_owners owners;
   struct report_notes notes;
   struct ht_file_process process;
   uint32_t front_section_count;
@@ -285,6 +287,7 @@ static void sections_write(struct report *report, struct writer *writer) {
   tables_write_frames(&report->tables, writer);
   tables_write_nodes(&report->tables, writer);
   tables_write_sites(&report->tables, writer);
+  owners_write(&report->owners, &report->tables, &report->threads, writer);
   leaks_write(report, writer);
   sizes_write(writer);
   timeline_write(&report->process, writer);
@@ -300,6 +303,10 @@ static void sections_write(struct report *report, struct writer *writer) {
   if (report->front_section_count)
     front_sections->write(&report->tables, writer, report->process.duration_ns, is_checkpoint(report));
   tables_write_strings(&report->tables, writer);
+}
+
+static uint32_t section_count(const struct report *report) {
+  return SECTION_COUNT + owners_section_count() + report->front_section_count;
 }
 
 // ---- the whole
@@ -321,8 +328,8 @@ static bool file_write_all(struct report *report) {
   char *directory = sys_map(WRITER_PATH_BYTES);
   if (!directory) return false;
   directory_make(report->order->label, directory, WRITER_PATH_BYTES);
-  struct writer *writer = writer_open(directory, (int)report->process.pid, report->process.image,
-                                      SECTION_COUNT + report->front_section_count);
+  struct writer *writer =
+      writer_open(directory, (int)report->process.pid, report->process.image, section_count(report));
   if (writer) {
     memcpy(last_path, writer->path, sizeof last_path);
     sections_write(report, writer);
@@ -442,8 +449,8 @@ static bool checkpoint_write(struct report *report, int slot) {
   notes_add(&report->notes, &report->tables, "leaks were not looked for: these are the figures of the last checkpoint");
   notes_collect(&report->notes, &report->tables, &report->scan, report->process.unseen_calls);
   marks_note(&report->notes, &report->tables);
-  struct writer *writer = writer_open_checkpoint(session->out, pid, session_image(session, pid),
-                                                 SECTION_COUNT + report->front_section_count, slot);
+  struct writer *writer =
+      writer_open_checkpoint(session->out, pid, session_image(session, pid), section_count(report), slot);
   if (writer) sections_write(report, writer);
   return writer && writer_close(writer) == 0;
 }

@@ -19,7 +19,7 @@ static bool is_interpreter(const char *path) {
 
 bool residue_is(site_id site) {
   bool any = false;
-  for (uint32_t node = site_at(site)->node; node; node = node_table[node].parent) {
+  for (uint32_t node = site_at(site)->node; node_is_frame(node); node = node_table[node].parent) {
     const struct frame *frame = &frame_table[node_table[node].frame];
     if (frame->kind == HT_FRAME_TRUNCATED) continue;
     if (frame->kind != HT_FRAME_NATIVE || frame->module >= module_count) return false;

@@ -107,7 +107,7 @@ void tables_want_frame(struct report_tables *tables, uint32_t frame) {
 }
 
 static void stack_want(struct report_tables *tables, uint32_t node) {
-  while (node != 0 && node < tables->node_end && tables->nodes[node] != WANTED) {
+  while (node < tables->node_end && node_is_frame(node) && tables->nodes[node] != WANTED) {
     tables->nodes[node] = WANTED;
     tables_want_frame(tables, node_table[node].frame);
     node = node_table[node].parent;

@@ -60,6 +60,13 @@ void stack_memo_reset(struct stack_memo *memo) {
   if (memo->arrays) stack_path_forget(memo->arrays->paths);
 }
 
+static void salt_make(struct stack_memo *memo, uint32_t owner) { memo->salt = module_generation << OWNER_BITS | owner; }
+
+void stack_memo_own(struct stack_memo *memo, uint32_t owner) {
+  stack_memo_reset(memo);
+  salt_make(memo, owner);
+}
+
 // ---- may a word of the stack be read?
 
 // Stacks that the thread runs on besides its own (fibers, alternate signal stacks): page by page, by asking the
@@ -358,7 +365,7 @@ static uint64_t record_top(struct stack_memo *memo) {
   uint64_t hash = infos[top].sum;
   if (cut) hash -= infos[memo->window_start - 1].sum * base_to_depth;
   if (cut || !memo->complete) hash += 0x632BE59BD9B4E019ull;
-  hash += (uint64_t)memo->generation * 0xE7037ED1A0B428DBull;
+  hash += (uint64_t)memo->salt * 0xE7037ED1A0B428DBull;
   hash = (hash ^ hash >> 31) * 0xFF51AFD7ED558CCDull; // splitmix's finish: all bits reach the upper half
   return memo->top_hash = hash ^ hash >> 33;
 }
@@ -369,7 +376,7 @@ static HT_NOINLINE uint64_t memo_walk(struct stack_memo *memo, struct hook_frame
     if (memo->version != module_version) {
       stack_memo_reset(memo);
       memo->version = module_version;
-      memo->generation = module_generation;
+      salt_make(memo, stack_memo_owner(memo));
     }
     struct walk walk = {.slot = entry.slot, .value = *(uintptr_t *)entry.slot, .rbp = entry.rbp};
     uint32_t walked_count;
@@ -398,6 +405,11 @@ struct node_request {
   uint32_t line_node;
 };
 
+uint32_t stack_memo_outermost_locked(const struct stack_memo *memo, bool cut) {
+  uint32_t node = owner_node_locked(stack_memo_owner(memo));
+  return cut ? node_intern_locked(node, FRAME_TRUNCATED) : node;
+}
+
 // The node of the innermost frame, interning what is not yet. The caller holds site_lock.
 static node_id memo_node(void *context) {
   const struct node_request *request = context;
@@ -409,7 +421,7 @@ static node_id memo_node(void *context) {
   if (at > 0)
     node = infos[at - 1].node;
   else
-    node = memo->complete ? 0 : node_intern_locked(0, FRAME_TRUNCATED);
+    node = stack_memo_outermost_locked(memo, !memo->complete);
   for (; at < memo->count; at++) {
     if (memo->frames[at].value >= 4096) // a null return address ends a stack, it is no frame
       node = node_intern_locked(node, frame_native_locked(memo->frames[at].value, infos[at].odd & MEMO_INTERRUPTED));

@@ -13,6 +13,7 @@
 #define HT_STACK_MEMO_H
 
 #include "modules.h"
+#include "owner.h"
 #include "site.h"
 #include "words.h"
 
@@ -73,7 +74,8 @@ struct stack_memo {
   uintptr_t top_slot, top_value, top_rbp;
   uint64_t top_hash;
   uint32_t count, window_start, top_checks, window_checks;
-  uint32_t version, generation; // of the modules (modules.h)
+  uint32_t version; // of the modules (modules.h)
+  uint32_t salt;    // part of every hash: the modules' generation, and in OWNER_BITS the thread that the stacks are of
   uint8_t top_rbp_matters;
   bool complete;     // [0] is the outermost frame there is
   bool foreign;      // the record has frames outside the thread's own stack
@@ -93,9 +95,14 @@ extern uint64_t stack_unknown_rules; // walks that ended early since a rule coul
 
 void stack_memo_init(uint32_t depth);
 void stack_memo_reset(struct stack_memo *memo);
+// From now on the stacks are of another thread.
+void stack_memo_own(struct stack_memo *memo, uint32_t owner);
+HT_INLINE uint32_t stack_memo_owner(const struct stack_memo *memo) { return memo->salt & ((1u << OWNER_BITS) - 1); }
 // The site of a stack other than the last one, or of another kind. `beside`: what its key has besides the hash.
 site_id stack_memo_site_other(struct stack_memo *memo, struct hook_frame frame, uint64_t beside, enum ht_kind kind,
                               uint32_t line_node);
+// The node that its stacks begin at; `cut`: their outermost frames are missing. The caller holds site_lock.
+uint32_t stack_memo_outermost_locked(const struct stack_memo *memo, bool cut);
 // Whether that frame of the record was interrupted, so that its address is its own and not after a call.
 bool stack_memo_is_interrupted(const struct stack_memo *memo, uint32_t frame);
 // The checking mode: the frames of the window, innermost first; returns how many.

@@ -30,7 +30,7 @@ static uint32_t marks_by_code(const struct stack_memo *memo, uintptr_t *marks, u
 
 static void lines_take(const struct stack_memo *memo, uint32_t line_node) {
   lines.count = 0;
-  for (uint32_t node = line_node; node && lines.count < MERGE_MAX; node = node_table[node].parent)
+  for (uint32_t node = line_node; node_is_frame(node) && lines.count < MERGE_MAX; node = node_table[node].parent)
     lines.frames[lines.count++] = node_table[node].frame;
   uint32_t known = front.marks ? front.marks(lines.marks, lines.count) : marks_by_code(memo, lines.marks, lines.count);
   for (uint32_t i = known; i < lines.count; i++) lines.marks[i] = MARK_BEYOND;
@@ -58,7 +58,7 @@ static uint32_t native_push(const struct stack_memo *memo, uint32_t node, uint32
 
 node_id stack_merge_node(const struct stack_memo *memo, uint32_t line_node) {
   bool cut = memo->window_start > 0 || !memo->complete;
-  uint32_t node = cut ? node_intern_locked(0, FRAME_TRUNCATED) : 0, at = memo->window_start;
+  uint32_t node = stack_memo_outermost_locked(memo, cut), at = memo->window_start;
   lines_take(memo, line_node);
   if (at < memo->count) node = lines_push(node, frame_end(memo, at));
   for (; at < memo->count; at++) {

@@ -22,6 +22,7 @@ extern struct node *node_table;
 extern uint32_t node_count; // [1, node_count); 0 is the root
 
 #define FRAME_TRUNCATED 1u // the frame `[truncated]`
+#define FRAME_OWNER 255u   // the kind of a frame that is none: the thread that a stack is of (owner.h), its number
 
 bool stack_table_init(void);
 // The tables reserve `share_bytes` each at most, where that leaves room for some more.
@@ -31,6 +32,11 @@ uint32_t frame_intern_locked(const struct frame *frame);
 // `return_address`: after the call; `exact`: the frame was interrupted there (signal), so the address is its own.
 uint32_t frame_native_locked(uintptr_t return_address, bool exact);
 uint32_t node_intern_locked(uint32_t parent, uint32_t frame);
+
+// False: the stack ends here, at the root or at the thread that it is of.
+HT_INLINE bool node_is_frame(uint32_t node) {
+  return node != 0 && frame_table[node_table[node].frame].kind != FRAME_OWNER;
+}
 
 // Strings of other front ends (Python names); stable ids, deduplicated. 0 is "". Caller holds site_lock.
 uint32_t string_intern_locked(const char *text, size_t bytes);

@@ -12,6 +12,7 @@
 #include "live.h"
 #include "lock.h"
 #include "modules.h"
+#include "owner.h"
 #include "ranges.h"
 #include "rules.h"
 #include "sys.h"
@@ -73,7 +74,7 @@ static void struct_part_locked(struct thread *thread) {
   thread->net_before += ended.net_bytes;
 }
 
-static struct thread *struct_take(uint32_t tid) {
+static struct thread *struct_take(uint32_t tid, uint32_t *owner) {
   lock_take(&threads_lock);
   struct thread *thread = reusable_locked(tid);
   if (thread) {
@@ -89,13 +90,14 @@ static struct thread *struct_take(uint32_t tid) {
   if (thread) {
     thread->state = THREAD_ALIVE;
     thread->tid = tid;
+    *owner = owner_take_locked(tid);
   }
   lock_drop(&threads_lock);
   return thread;
 }
 
-static void struct_start(struct thread *thread, uintptr_t low, uintptr_t high) {
-  stack_memo_reset(&thread->memo);
+static void struct_start(struct thread *thread, uint32_t owner, uintptr_t low, uintptr_t high) {
+  stack_memo_own(&thread->memo, owner);
   thread->memo.stack_low = low;
   thread->memo.stack_high = high;
   thread->in_hook = thread->suspended = thread->deferred_used = thread->in_driver = thread->moving = 0;
@@ -118,9 +120,10 @@ static struct thread *enter(uintptr_t low, uintptr_t high) {
   uint32_t tid = (uint32_t)sys_tid();
   bool is_main = tid == (uint32_t)sys_pid();
   if (is_main) main_stack(&low, &high);
-  struct thread *thread = struct_take(tid);
+  uint32_t owner;
+  struct thread *thread = struct_take(tid, &owner);
   if (thread) {
-    struct_start(thread, low, high);
+    struct_start(thread, owner, low, high);
     thread->is_main = is_main;
     if (!live_partial) alt_stack_set((char *)thread - ALT_STACK_BYTES); // it could not be taken back from here
     if (!is_main) thread_many_begin();
@@ -145,6 +148,7 @@ void thread_entering_set(bool on) { entering = on; }
 void thread_exiting(struct thread *thread) {
   sys_call3(SYS_prctl, PR_GET_NAME, (long)thread->name, 0); // 16 bytes with the NUL, prctl(2)
   lock_take(&threads_lock);
+  owner_ended_locked(stack_memo_owner(&thread->memo), thread->name);
   thread->state = THREAD_EXITING;
   lock_drop(&threads_lock);
 }
@@ -205,6 +209,17 @@ static void thread_renew(struct thread *thread, void *unused) {
 }
 
 void threads_renew_all(void) { thread_each(thread_renew, NULL); }
+
+static void thread_own(struct thread *thread, void *unused) {
+  (void)unused;
+  if (thread->state == THREAD_ALIVE) stack_memo_own(&thread->memo, owner_take_locked(thread->tid));
+}
+
+void threads_own_all(void) {
+  lock_take(&threads_lock);
+  thread_each(thread_own, NULL);
+  lock_drop(&threads_lock);
+}
 
 static void thread_memory_visit(struct thread *thread, void *context) {
   void (*visit)(uintptr_t, uintptr_t) = *(void (**)(uintptr_t, uintptr_t))context;
@@ -277,6 +292,7 @@ void thread_locks_reset(void) {
 void thread_fork_child(void) {
   struct thread *self = thread_tls;
   ended_threads_forget();
+  owners_fork_child();
   for (struct thread *thread = threads; thread; thread = thread->next) {
     thread->allocations_before = 0; // count_fork_child has cleared the counters
     thread->net_before = 0;
@@ -288,5 +304,5 @@ void thread_fork_child(void) {
   self->tid = (uint32_t)sys_tid();
   self->is_main = true;
   self->last_block = 0;
-  stack_memo_reset(&self->memo);
+  stack_memo_own(&self->memo, owner_take_locked(self->tid));
 }

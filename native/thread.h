@@ -113,6 +113,8 @@ void threads_stop_all(void);
 void threads_empty_all(void);
 // Attach: all structs are as new, for the same threads. Nobody is in a hook.
 void threads_renew_all(void);
+// Attach again: who the stacks are of, by the new session.
+void threads_own_all(void);
 // The structs' memory, which outlives a detach: threads know where theirs is.
 void threads_memory_each(void (*visit)(uintptr_t start, uintptr_t end));
 

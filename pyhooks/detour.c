@@ -7,9 +7,10 @@ static uint32_t detours = DETOUR_START;
 struct short_way short_way = {SHORT_WAY_NONE, SHORT_WAY_NO_VALUE};
 
 void detour_update(void) {
-  bool open = __atomic_load_n(&detours, __ATOMIC_SEQ_CST) == 0;
+  uint32_t now = __atomic_load_n(&detours, __ATOMIC_SEQ_CST);
+  bool open = now == 0, frees_open = (now & ~(uint32_t)DETOUR_OWNERS) == 0;
   __atomic_store_n(&short_way.interpreter, open ? python.main_interpreter : SHORT_WAY_NONE, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&short_way.first_value, open ? pair_frozen << OBJECT_START_BITS : SHORT_WAY_NO_VALUE,
+  __atomic_store_n(&short_way.first_value, frees_open ? pair_frozen << OBJECT_START_BITS : SHORT_WAY_NO_VALUE,
                    __ATOMIC_SEQ_CST);
 }
 

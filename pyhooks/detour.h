@@ -7,11 +7,12 @@
 
 // Bits; while one is set, hooks look at everything.
 enum detour {
-  DETOUR_START = 1,  // the interpreter is not up, or heaptide's own callback runs in it
-  DETOUR_LOCK = 2,   // there are several interpreters
-  DETOUR_FRAMES = 4, // frames have to be asked for
-  DETOUR_END = 8,    // the interpreter is being taken down
-  DETOUR_STATE = 16, // the running thread's state was not where it was found
+  DETOUR_START = 1,   // the interpreter is not up, or heaptide's own callback runs in it
+  DETOUR_LOCK = 2,    // there are several interpreters
+  DETOUR_FRAMES = 4,  // frames have to be asked for
+  DETOUR_END = 8,     // the interpreter is being taken down
+  DETOUR_STATE = 16,  // the running thread's state was not where it was found
+  DETOUR_OWNERS = 32, // --per-thread: the short way's keys do not tell threads apart; frees take it all the same
 };
 
 // What the short way compares with.

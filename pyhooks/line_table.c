@@ -1,7 +1,9 @@
 #include "line_table.h"
 
 #include "../native/lock.h"
+#include "../native/owner.h"
 #include "../native/stack_table.h"
+#include "../native/thread.h"
 #include "frame_chain.h"
 #include "growing.h"
 #include "python_name.h"
@@ -53,6 +55,14 @@ static site_id site_of_node(uint32_t node) {
 static uint32_t node_of(uint32_t parent, uint32_t frame) {
   lock_take(site_lock());
   uint32_t node = node_intern_locked(parent, frame);
+  lock_drop(site_lock());
+  return node;
+}
+
+static uint32_t outermost_of(uint32_t owner) {
+  if (!owner) return 0;
+  lock_take(site_lock());
+  uint32_t node = owner_node_locked(owner);
   lock_drop(site_lock());
   return node;
 }
@@ -116,10 +126,11 @@ line_id line_of(struct running_frame frame) {
 }
 
 line_id line_of_chain(const line_id *lines, uint32_t count) {
-  uint32_t node = 0;
+  uint32_t owner = thread_tls ? stack_memo_owner(&thread_tls->memo) : 0, node = outermost_of(owner);
   for (uint32_t i = count; i-- > 0;) node = node_of(node, line_table[lines[i].value].frame);
   const struct line *innermost = &line_table[lines[0].value];
-  return line_find(node | LINE_OF_CHAIN | LINE_OF_OTHER, innermost->number, innermost->frame, node);
+  if (!innermost->code) return line_find(0, owner, innermost->frame, node); // of no code, in the number's place
+  return line_find((uintptr_t)node << 1 | LINE_OF_CHAIN | LINE_OF_OTHER, innermost->number, innermost->frame, node);
 }
 
 line_id line_of_other(struct running_frame running) {

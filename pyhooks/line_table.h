@@ -29,7 +29,8 @@ line_id line_of(struct running_frame frame);
 // The same for a subinterpreter's code: that goes when the interpreter does, so nothing is remembered by its address.
 line_id line_of_other(struct running_frame frame);
 
-// The chain of lines [0, count), the innermost first, as a line of its own. The caller holds the GIL.
+// The chain of lines [0, count), the innermost first, as a line of its own; with --per-thread of the calling thread,
+// which of a single line makes another. The caller holds the GIL.
 line_id line_of_chain(const line_id *lines, uint32_t count);
 
 // The lines (a node of the stack table) that the calling thread is at; 0: no Python code. For a thread that has let go

@@ -1,5 +1,6 @@
 #include "object_count.h"
 
+#include "../native/thread.h"
 #include "detour.h"
 #include "growing.h"
 #include "interpreter_life.h"
@@ -24,6 +25,21 @@ struct key {
 };
 static struct key *keys;
 static uint32_t keys_capacity, keys_used;
+
+// ---- with --per-thread, keys are salted: lookups are exact but for that
+
+static uint32_t owner_now(void) { return thread_tls ? stack_memo_owner(&thread_tls->memo) : 0; }
+
+static struct frame_key key_owned(struct frame_key key) {
+  uint64_t salt = owner_salt(owner_now());
+  return (struct frame_key){(key.instruction ^ salt) & 0xffffffffffffull, key.code_bits ^ (uint32_t)(salt >> 32)};
+}
+
+static uint64_t code_size_owned(uint64_t code_size) { return code_size ^ owner_salt(owner_now()); }
+
+static line_id line_owned(line_id line) { return owner_now() && line.value ? line_of_chain(&line, 1) : line; }
+
+// ---- all keys
 
 static uint32_t key_slot(uint64_t code_size, uint32_t offset) {
   uint64_t hash = (code_size ^ (uint64_t)offset << 24) * MULTIPLIER;
@@ -73,26 +89,27 @@ static uint32_t key_make(uint64_t code_size, uint32_t offset, uint64_t size, lin
   if (!keys_reserve()) return 0;
   uint32_t value = size == KEY_LINE ? line.value : pair_make(line, size);
   if (!value) return 0;
+  code_size = code_size_owned(code_size);
   keys[key_slot(code_size, offset)] = (struct key){code_size, offset, value};
   keys_used++;
   return value;
 }
 
 static uint32_t key_known(uint64_t code_size, uint32_t offset) {
-  return keys ? keys[key_slot(code_size, offset)].value : 0;
+  return keys ? keys[key_slot(code_size_owned(code_size), offset)].value : 0;
 }
 
 // Instructions that allocate in many sizes are looked up in the line table once.
 static line_id line_of_key(struct running_frame frame) {
   uint64_t code_line = (uint64_t)(uintptr_t)frame.code | KEY_LINE << KEY_SIZE_SHIFT;
   line_id line = {key_known(code_line, frame.offset)};
-  if (!line.value) line.value = key_make(code_line, frame.offset, KEY_LINE, line_of(frame));
+  if (!line.value) line.value = key_make(code_line, frame.offset, KEY_LINE, line_owned(line_of(frame)));
   return line;
 }
 
 // Not by instruction, whose code object may go at any time, but by line, and never in the cache.
 static uint32_t key_value_other(struct running_frame frame, uint64_t size) {
-  line_id line = line_of_other(frame);
+  line_id line = line_owned(line_of_other(frame));
   if (!line.value || size == KEY_LINE) return line.value;
   uint64_t code_size = line_table[line.value].code | size << KEY_SIZE_SHIFT;
   uint32_t value = key_known(code_size, line.value);
@@ -151,13 +168,13 @@ static void recent_key_set(struct frame_key key, uint64_t size, uint32_t value) 
 
 static uint32_t key_value_of_chain(void *thread_state, const char *frame, uint64_t size) {
   uint32_t value = key_value_chain(thread_state, frame, size);
-  recent_key_set(frame_key_of_chain(&frame_layout, frame), size, value);
+  recent_key_set(key_owned(frame_key_of_chain(&frame_layout, frame)), size, value);
   return value;
 }
 
 // A frame that is still being set up stands for its caller, whichever that is each time: so the key is the caller's.
 static uint32_t key_value_of_frame(struct running_frame frame, uint64_t size) {
-  struct frame_key key = frame_key_of(frame);
+  struct frame_key key = key_owned(frame_key_of(frame));
   uint32_t value = key_recent(key, size) >> OBJECT_START_BITS;
   if (value) return value;
   value = key_value_frame(frame, size);
@@ -173,6 +190,13 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   const char *frame = chain_depth > 1 ? frame_innermost(&frame_layout, thread_state) : NULL;
   if (frame) return key_value_of_chain(thread_state, frame, size);
   return key_value_of_frame(running_frame_complete(thread_state), size);
+}
+
+HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {
+  struct frame_key key = {0, 0};
+  if (thread_state) key = key_running(thread_state);
+  uint32_t value = key_recent(key_owned(key), size) >> OBJECT_START_BITS;
+  return value ? value : key_value_slowly(thread_state, size);
 }
 
 void pair_begin_again(void) {

@@ -6,6 +6,7 @@
 #define HT_OBJECT_COUNT_H
 
 #include "../native/count.h"
+#include "../native/owner.h"
 #include "frame_chain.h"
 #include "line_table.h"
 #include "object_map.h"
@@ -75,7 +76,11 @@ HT_INLINE struct frame_key key_running(void *thread_state) {
 // The value of the running frame's key for `size`; 0: no memory for a new one.
 uint32_t key_value_slowly(void *thread_state, uint64_t size);
 
+// The same with --per-thread, where keys are the calling thread's own.
+uint32_t key_value_owned(void *thread_state, uint64_t size);
+
 HT_INLINE uint32_t key_value(void *thread_state, uint64_t size) {
+  if (unlikely(owners_on)) return key_value_owned(thread_state, size);
   struct frame_key key = {0, 0};
   if (likely(thread_state != NULL)) key = key_running(thread_state);
   uint32_t value = key_recent(key, size) >> OBJECT_START_BITS;

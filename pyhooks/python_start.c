@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "../native/core.h"
+#include "../native/owner.h"
 #include "../native/report.h"
 #include "../native/session.h"
+#include "detour.h"
 #include "hook_python.h"
 #include "line_table.h"
 #include "object_count.h"
@@ -39,6 +41,7 @@ static void fork_child(void) {
 
 // What Python's figures go through.
 static void tables_start(void) {
+  if (owners_on) detour_set(DETOUR_OWNERS);
   object_map_init(frame_layout_pool_bits(python.minor));
   ht_add_report_hook(python_report_fold);
   ht_add_fork_hook(fork_child);

@@ -71,6 +71,25 @@ TYPES = nullable(
         and [row["bytes"] for row in value] == sorted((row["bytes"] for row in value), reverse=True),
     )
 )
+
+
+def shares(**figures):
+    """--per-thread: what each thread has of a row, null without it."""
+    keys = {"tid": nullable(COUNT), "name": nullable(TEXT), **figures}
+    return nullable(
+        Type(
+            f"a list of threads with {sorted(figures)}",
+            lambda value: isinstance(value, list)
+            and all(set(row) == set(keys) and all(keys[key].accepts(row[key]) for key in keys) for row in value),
+        )
+    )
+
+
+LEAK = {"direct_bytes": COUNT, "indirect_bytes": COUNT, "blocks": COUNT}
+PEAK = {"bytes": COUNT, "blocks": COUNT}
+HOTSPOT = {"allocations": COUNT, "allocated_bytes": COUNT}
+TEMPORARY = {"temporaries": COUNT}
+PYTHON = {"live_bytes": COUNT, "live_blocks": COUNT, "peak_bytes": nullable(COUNT), "allocations": COUNT}
 VERDICT = {
     "verdict": one_of("pass", "fail", "n/a"),
     "why": TEXT,
@@ -115,24 +134,22 @@ REPORT = {
         "leaked_blocks": nullable(COUNT),
         "by_kind": "by_kind",
     },
-    "leaks": [{**STACKED, "direct_bytes": COUNT, "indirect_bytes": COUNT, "blocks": COUNT, "suppressed": FLAG}],
+    "leaks": [{**STACKED, **LEAK, "suppressed": FLAG, "threads": shares(**LEAK)}],
     "growth": {
         "cpu": VERDICT,
         "device": VERDICT,
-        "sites": [{**STACKED, "bytes_per_s": NUMBER, "live_bytes": COUNT}],
+        "sites": [{**STACKED, "bytes_per_s": NUMBER, "live_bytes": COUNT, "threads": shares(live_bytes=COUNT)}],
     },
-    "peak": [{**STACKED, "bytes": COUNT, "blocks": COUNT, "held_by": HELD_BY}],
-    "hotspots": [{**STACKED, "allocations": COUNT, "allocated_bytes": COUNT}],
-    "temporaries": [{**STACKED, "temporaries": COUNT}],
+    "peak": [{**STACKED, **PEAK, "held_by": HELD_BY, "threads": shares(**PEAK)}],
+    "hotspots": [{**STACKED, **HOTSPOT, "threads": shares(**HOTSPOT)}],
+    "temporaries": [{**STACKED, **TEMPORARY, "threads": shares(**TEMPORARY)}],
     "sizes": [{"up_to": POWER, "allocations": COUNT, "bytes": COUNT}],
     "python": [
         {
-            "live_bytes": COUNT,
-            "live_blocks": COUNT,
-            "peak_bytes": nullable(COUNT),
-            "allocations": COUNT,
+            **PYTHON,
             "leaked": FLAG,
             "types": TYPES,
+            "threads": shares(**PYTHON),
             "site": FRAME,
             "stack": [FRAME],
             "held_by": HELD_BY,
@@ -306,6 +323,30 @@ def _check_stack(stack, path, wrong):
         wrong.append(f"{path}: [truncated] inside the stack")
 
 
+def _share_totals(report, equal):
+    """What threads have of a row adds up to the row."""
+    sections = {"leaks": LEAK, "peak": PEAK, "hotspots": HOTSPOT, "temporaries": TEMPORARY, "python": PYTHON}
+    for section, figures in sections.items():
+        for index, row in enumerate(report[section]):
+            for key in figures:
+                if row["threads"] is not None and row[key] is not None:
+                    equal(f"threads of {section}[{index}] {key}", sum(one[key] for one in row["threads"]), row[key])
+
+
+def _timeline_problems(timeline, summary):
+    wrong = []
+    lengths = {key: len(timeline[key]) for key in ("seconds", "cpu", "device", "pinned", "rss", *CALLS)}
+    lengths |= {f"sites[{index}]": len(row["bytes"]) for index, row in enumerate(timeline["sites"])}
+    if len(set(lengths.values())) != 1:
+        wrong.append(f"timeline: columns of different lengths {lengths}")
+    for key in CALLS:
+        if sum(timeline[key]) != summary[key]:
+            wrong.append(f"sum of the timeline's {key}: {sum(timeline[key])} is not {summary[key]}")
+    if timeline["seconds"] != sorted(timeline["seconds"]):
+        wrong.append("timeline: seconds go back")
+    return wrong
+
+
 def total_problems(report, top=1_000_000):
     """The sums that have to hold in a report printed with `--top top`. A list that was cut there is not summed, nor is
     one that holds only a part of the process's memory (under --py)."""
@@ -333,15 +374,9 @@ def total_problems(report, top=1_000_000):
     for section, (key, total) in listed.items():
         if len(report[section]) < top and not report["python"]:
             equal(f"sum of {section}", sum(row[key] for row in report[section]), summary[total])
-    if timeline := report["timeline"]:
-        lengths = {key: len(timeline[key]) for key in ("seconds", "cpu", "device", "pinned", "rss", *CALLS)}
-        lengths |= {f"sites[{index}]": len(row["bytes"]) for index, row in enumerate(timeline["sites"])}
-        if len(set(lengths.values())) != 1:
-            wrong.append(f"timeline: columns of different lengths {lengths}")
-        for key in CALLS:
-            equal(f"sum of the timeline's {key}", sum(timeline[key]), summary[key])
-        if timeline["seconds"] != sorted(timeline["seconds"]):
-            wrong.append("timeline: seconds go back")
+    _share_totals(report, equal)
+    if report["timeline"]:
+        wrong += _timeline_problems(report["timeline"], summary)
     return wrong
 
 

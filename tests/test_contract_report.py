@@ -328,8 +328,8 @@ def test_help(words):
 
 def test_help_names_every_option():
     run_help = command("help", "run").stdout.decode()
-    for option in ("--py", "--py-depth", "--every", "--no-children", "--only", "--depth", "--out", "--overwrite",
-                   "--fail-on", "--sample", "-q"):  # fmt: skip
+    for option in ("--py", "--py-depth", "--per-thread", "--every", "--no-children", "--only", "--depth", "--out",
+                   "--overwrite", "--fail-on", "--sample", "-q"):  # fmt: skip
         assert option in run_help, option
     report_help = command("help", "report").stdout.decode()
     for option in ("--json", "--top", "--supp", "--print-suppressions", "--no-builtin-suppressions", "--fail-on",

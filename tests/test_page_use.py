@@ -10,6 +10,8 @@ from heaptide_run import command
 from page_browser import NARROW, json_of, page_write, site_name
 from report_files import Report, demo_folder, folder_of, make_report
 
+MAIN, SCANNED, PYTHON = make_report.MAIN, make_report.SCANNED, make_report.PYTHON
+
 
 @pytest.fixture
 def demo(tmp_path, show):
@@ -211,6 +213,127 @@ def test_filter_of_a_thread_is_in_the_timeline_too(demo):
     assert demo.root_value() == 600 and kinds_at(demo, 2) == {"python": 600}
     demo.tab.locator("#entry").select_option(label="main")
     assert demo.root_value() == 12_800 + 6400 + 128 and kinds_at(demo, 0.9) == {"heap": 200}
+
+
+# ---- threads of their own (heaptide run --per-thread)
+
+
+def two_processes_with_threads():
+    """Of three threads through one function, two of one name, and Python's; a second process has another thread."""
+    report = Report(duration=2_000_000_000, peak=660, live=330, flags=MAIN | SCANNED | PYTHON,
+                    kinds={"heap": (330, 33, 660, 70, 37, 7, 7000), "python": (300, 3, 300, 3, 0, 0, 300)})  # fmt: skip
+    loader = report.owner(11, "loader")
+    pools = [report.owner(12, "pool"), report.owner(13, "pool")]
+    stack = report.stack(("jit", "take", 1), ("jit", "run", 2))
+    line = report.stack(("python", "make", "/m.py", 3))
+    for owner, amount in ((loader, 100), (pools[0], 30), (pools[1], 200)):
+        site = report.site(stack, calls=(amount, 3, 2, 10 * amount), live=(amount, 3), peak=(2 * amount, 6),
+                           owner=owner)  # fmt: skip
+        report.leak(site, direct=(amount // 10, 1))
+        report.curve(site, [amount // 2, amount, amount * 2, amount, amount])
+        made = report.site(line, kind="python", calls=(2, 0, 0, amount), live=(amount, 2), peak=(amount, 2),
+                           owner=owner)  # fmt: skip
+        report.type(made, "dict", 1, amount - 20)
+        report.leak(made, direct=(20, 1))
+        report.lost_type(made, "Ring", 1, 20)
+    for i in range(9):
+        report.sample(250_000_000 * i, heap=660, python=330)
+    other = Report(pid=101, duration=1_000_000_000, flags=SCANNED, peak=70, live=70,
+                   kinds={"heap": (70, 1, 70, 1, 0, 0, 70)})  # fmt: skip
+    other.site(other.stack(("jit", "take", 1)), calls=(1, 0, 0, 70), live=(70, 1), peak=(70, 1),
+               owner=other.owner(11, "loader"))  # fmt: skip
+    return report.data([500_000_000 * i for i in range(5)]), other.data()
+
+
+@pytest.fixture
+def threaded(tmp_path, show):
+    page = page_write(folder_of(tmp_path, *two_processes_with_threads()), tmp_path / "p.html")
+    return show(page, "m=live&t=live")
+
+
+def live_of(shown):
+    """{(site, kind): bytes} of the table Live."""
+    return {(row["Site"], row["Kind"]): row["Live"] for row in shown.table()}
+
+
+WHOLE = {("[jit take]", "heap"): 330, ("make", "python"): 330}
+
+
+def test_thread_filter_by_mouse(threaded):
+    """Graph, tables and timeline have what that thread allocated; names that several have can be chosen as one."""
+    labels = threaded.tab.locator("#thread option").all_inner_texts()
+    single = ["loader 11 (demo 100)", "pool 12 (demo 100)", "pool 13 (demo 100)", "loader 11 (demo 101)"]
+    assert labels == ["all", "loader, 2 threads", "pool, 2 threads", *single]
+    assert threaded.root_value() == 330 + 330 + 70
+    for index, amount in ((3, 100), (4, 30), (5, 200)):
+        threaded.tab.locator("#thread").select_option(index=index)
+        assert threaded.root_value() == 2 * amount
+        assert live_of(threaded) == {("[jit take]", "heap"): amount, ("make", "python"): amount}
+    threaded.tab.locator("#thread").select_option(index=2)
+    assert live_of(threaded) == {("[jit take]", "heap"): 230, ("make", "python"): 230}
+    threaded.tab.locator("#thread").select_option(index=6)
+    assert live_of(threaded) == {("[jit take]", "heap"): 70}
+    threaded.tab.locator("#thread").select_option(label="all")
+    assert sum(row["Live"] for row in threaded.table()) == 330 + 330 + 70
+
+
+def test_thread_filter_in_every_table(threaded):
+    threaded.tab.locator("#thread").select_option(index=5)
+    columns = {
+        "leaks": [{"Site": "[jit take]", "Bytes": 20, "Direct": 20, "Indirect": 0, "Blocks": 1}],
+        "peak": [{"Site": "[jit take]", "Bytes": 400, "Blocks": 6}, {"Site": "make", "Bytes": 200, "Blocks": 2}],
+        "hotspots": [
+            {"Site": "[jit take]", "Allocations": 200, "Bytes": 2000, "Frees": 3},
+            {"Site": "make", "Allocations": 2, "Bytes": 200, "Frees": 0},
+        ],
+        "temporaries": [{"Site": "[jit take]", "Temporaries": 2, "Allocations": 200}],
+        "python": [
+            {"Site": "make", "Live": 180, "Lost": "", "Objects": 1},
+            {"Site": "make", "Live": 20, "Lost": "lost", "Objects": 1},
+        ],
+    }
+    for tab, wanted in columns.items():
+        threaded.tab.locator(f"#tabs [data-tab={tab}]").click()
+        shown = [{key: row[key] for key in wanted[0]} for row in threaded.table()]
+        assert shown == wanted, tab
+
+
+def test_thread_filter_in_the_timeline_and_ranges(threaded):
+    threaded.tab.locator("#thread").select_option(index=3)
+    assert [kinds_at(threaded, at).get("heap") for at in (0, 0.5, 1, 1.9)] == [50, 100, 200, 100]
+    threaded.js("() => heaptidePage.view.change({ range: [0.5, 1.1] })")
+    assert live_of(threaded) == {("[jit take]", "heap"): 200}
+    threaded.tab.locator("#thread").select_option(label="pool, 2 threads")
+    assert live_of(threaded) == {("[jit take]", "heap"): 460} and threaded.root_value() == 460
+
+
+def test_thread_filter_by_keys_and_address(threaded, show):
+    threaded.keys("j", "y", "y", "y")
+    assert threaded.state()["thread"] == 2 and live_of(threaded)["[jit take]", "heap"] == 100
+    other = show(threaded.file, threaded.fragment())
+    assert other.state() == threaded.state() and live_of(other)["[jit take]", "heap"] == 100
+    threaded.keys("Y", "Y", "Y")
+    assert threaded.state()["thread"] is None and "thr=" not in threaded.fragment()
+    threaded.keys("k", "Tab")
+    assert threaded.js("() => document.activeElement.id") == "thread"
+    threaded.keys("ArrowDown")
+    assert threaded.state()["thread"] == 0
+    threaded.tab.go_back()
+    assert threaded.state()["thread"] is None
+    threaded.open("thr=99")
+    assert threaded.state()["thread"] is None
+
+
+def test_without_threads_of_their_own_there_is_no_such_filter(demo):
+    assert demo.tab.locator("#thread-label").is_hidden() and demo.text("#entry-word") == "Thread"
+    demo.keys("j", "y")
+    assert demo.state()["thread"] is None and "--per-thread" in demo.text("#said")
+
+
+def test_lost_objects_have_types_too(threaded):
+    threaded.tab.locator("#tabs [data-tab=python]").click()
+    types = {row["Lost"]: row["Types"] for row in threaded.table()}
+    assert set(types) == {"", "lost"} and "dict" in types[""] and "Ring" in types["lost"]
 
 
 def test_marks_table(demo):

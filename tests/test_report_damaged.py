@@ -24,6 +24,14 @@ def refused(tmp_path, data):
     return line
 
 
+def owned_sections():
+    """A site of a thread's and one of nobody's."""
+    report = Report()
+    report.site(report.stack(("jit", "f", 1)), peak=(10, 1), owner=report.owner(7, "worker"))
+    report.site(report.stack(("jit", "f", 1)), peak=(5, 1))
+    return report.sections()
+
+
 def demo_sections():
     return make_report.demo().sections(make_report.DEMO_POINTS)
 
@@ -130,6 +138,22 @@ def test_bad_section(name, tmp_path):
     number, raw, word = BAD_SECTIONS[name]
     line = refused(tmp_path, file_bytes({**demo_sections(), number: raw}))
     assert "damaged" in line and word in line
+
+
+BAD_OWNERS = {
+    "threads of fewer sites": (make_report.SITE_OWNERS, struct.pack("<II", 0, 1)),
+    "a thread that is none": (make_report.SITE_OWNERS, struct.pack("<III", 0, 1, 2)),
+    "sites' threads without threads": (make_report.OWNERS, b""),
+    "threads without sites": (make_report.SITE_OWNERS, b""),
+    "a thread's name that is no text": (make_report.OWNERS, bytes(8) + struct.pack("<II", 7, 1 << 30)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_OWNERS)
+def test_bad_threads(name, tmp_path):
+    number, raw = BAD_OWNERS[name]
+    line = refused(tmp_path, file_bytes({**owned_sections(), number: raw}))
+    assert "damaged" in line and "thread" in line
 
 
 def test_a_name_whose_growth_is_absurd(tmp_path):

@@ -62,6 +62,27 @@ def test_kinds_stay_apart(tmp_path):
     assert [row["kind"] for row in report_of(tmp_path, report)["peak"]] == ["heap", "mmap"]
 
 
+def test_threads_of_one_stack_are_one_row_with_shares(tmp_path):
+    """In the order in which the threads came; a site of no thread that is known has no name."""
+    report = Report()
+    stack = report.stack(("jit", "f", 1))
+    second, first = report.owner(8, "second"), report.owner(7, "first")
+    for owner, amount in ((first, 10), (0, 3), (second, 5), (first, 20)):
+        report.leak(report.site(stack, calls=(1, 0, 0, amount), peak=(amount, 1), owner=owner), direct=(amount, 1))
+    report.site(report.stack(("jit", "g", 2)), calls=(4, 4, 0, 4), owner=second)
+    shown = report_of(tmp_path, report, "--fail-on", "none")
+    (row,) = shown["peak"]
+    assert (row["bytes"], row["blocks"]) == (38, 4)
+    assert [(one["tid"], one["name"], one["bytes"], one["blocks"]) for one in row["threads"]] == [
+        (None, None, 3, 1),
+        (8, "second", 5, 1),
+        (7, "first", 30, 2),
+    ]
+    (leak,) = shown["leaks"]
+    assert [one["direct_bytes"] for one in leak["threads"]] == [3, 5, 30]
+    assert [len(one["threads"]) for one in shown["hotspots"]] == [3, 1]
+
+
 def test_a_chain_over_depth_is_cut(tmp_path):
     report = Report(depth=3)
     report.site(report.stack(*[("jit", f"f{i}", i + 1) for i in range(6)]), peak=(10, 1))

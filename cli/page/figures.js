@@ -247,7 +247,7 @@ const figures = (() => {
   }
 
   /** Whether some sites of a process pass and others do not, for what is not known by site. */
-  const isBySite = (view) => view.entry !== null || view.only !== null;
+  const isBySite = (view) => view.thread !== null || view.entry !== null || view.only !== null;
 
   /** Which rows the filters let through. */
   function filterOf(data, view) {
@@ -257,7 +257,8 @@ const figures = (() => {
       (process) => (view.process === null || process.index === view.process) &&
         (view.rank === null || process.rank === view.rank));
     const within = view.only === null ? null : data.nodesWith(view.only);
-    return (row) => kinds[rows.kind[row]] && wanted[rows.process[row]] &&
+    // What small sites held over time is not known by thread.
+    return (row) => kinds[rows.kind[row]] && wanted[rows.process[row]] && !(view.thread !== null && rows.isRest(row)) &&
       (view.entry === null || entries[rows.node[row]] === view.entry) && (!within || within[rows.node[row]] === 1);
   }
 

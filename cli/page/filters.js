@@ -1,4 +1,4 @@
-/* Which rows count: process, rank, thread (by the function it runs), kinds of memory. */
+/* Which rows count: process, rank, thread, the function that a thread runs, kinds of memory. */
 const filters = (() => {
   const ENTRIES = 200;  // offered; more threads' functions than that are no help
   const make = dom.make;
@@ -22,6 +22,7 @@ const filters = (() => {
   function start(data) {
     const process = dom.byId("process");
     const rank = dom.byId("rank");
+    const thread = dom.byId("thread");
     const entry = dom.byId("entry");
     const ranks =
       [...new Set(data.processes.map((one) => one.rank).filter((one) => one !== null))].sort((a, b) => a - b);
@@ -31,10 +32,15 @@ const filters = (() => {
     optionsPut(rank, [["", "all"], ...ranks.map((one) => [String(one), String(one)])]);
     optionsPut(
       entry, [["", "all"], ...entriesOf(data).map((one) => [String(one), data.frames.name(data.groups.first[one])])]);
+    optionsPut(thread, [["", "all"], ...data.threads.choices.map(({label}, i) => [String(i), label])]);
+    dom.byId("thread-label").hidden = data.threads.choices.length === 0;
+    // Without threads of their own, sites are told apart by the function.
+    dom.byId("entry-word").textContent = data.threads.choices.length ? "Runs" : "Thread";
     dom.byId("process-label").hidden = data.processes.length < 2;
     dom.byId("rank-label").hidden = ranks.length === 0;
     process.onchange = () => view.change({process: readNumber(process), rank: null, zoom: [], pin: null});
     rank.onchange = () => view.change({rank: readNumber(rank), process: null, zoom: [], pin: null});
+    thread.onchange = () => view.change({thread: readNumber(thread), zoom: [], pin: null});
     entry.onchange = () => view.change({entry: readNumber(entry), zoom: [], pin: null});
     kindsMake(data);
   }
@@ -55,6 +61,7 @@ const filters = (() => {
   function show(state) {
     dom.byId("process").value = state.process === null ? "" : String(state.process);
     dom.byId("rank").value = state.rank === null ? "" : String(state.rank);
+    dom.byId("thread").value = state.thread === null ? "" : String(state.thread);
     dom.byId("entry").value = state.entry === null ? "" : String(state.entry);
     for (const box of dom.byId("kinds").querySelectorAll("input"))
       box.checked = !state.withoutKinds.includes(box.value);
@@ -69,5 +76,14 @@ const filters = (() => {
     view.change({process: next === 0 ? null : next - 1, rank: null, zoom: [], pin: null});
   }
 
-  return {start, show, processStep};
+  /** The next thread, as processes. */
+  function threadStep(data, step) {
+    const count = data.threads.choices.length + 1;
+    if (count === 1) return dom.say("threads were not kept apart: heaptide run --per-thread");
+    const at = view.get().thread === null ? 0 : view.get().thread + 1;
+    const next = (at + step + count) % count;
+    view.change({thread: next === 0 ? null : next - 1, zoom: [], pin: null});
+  }
+
+  return {start, show, processStep, threadStep};
 })();

@@ -107,23 +107,24 @@ const model = (() => {
       if (held) rows.heldBy[i] = Array.from(columns.held_text.subarray(at, at + held), (text) => texts[text]);
       at += held;
     }
-    rows.types = typesOf(columns, texts, recorded);
+    rows.types = typesOf(columns, texts, recorded, "");
+    rows.lostTypes = typesOf(columns, texts, recorded, "lost_");
     rows.restOf = (process, kind) => recorded + process * KINDS.length + kind;
     rows.isSuppressed = (row) => (rows.flags[row] & ROW.SUPPRESSED) !== 0;
     rows.isRest = (row) => (rows.flags[row] & ROW.REST) !== 0;
     return rows;
   }
 
-  /** By row: the types of its Python objects, largest first, null: not known. */
-  function typesOf(columns, texts, count) {
+  /** By row: the types of its Python objects, largest first, null: not known. `which`: "", or "lost_" of those. */
+  function typesOf(columns, texts, count, which) {
     const types = new Array(count).fill(null);
     for (let row = 0, at = 0; row < count; row++) {
-      const own = columns.row_types[row];
+      const own = columns[`row_${which}types`][row];
       if (own)
         types[row] = Array.from({length: own}, (_, i) => ({
-                                                 type: texts[columns.type_text[at + i]],
-                                                 blocks: columns.type_blocks[at + i],
-                                                 bytes: columns.type_bytes[at + i]
+                                                 type: texts[columns[`${which}type_text`][at + i]],
+                                                 blocks: columns[`${which}type_blocks`][at + i],
+                                                 bytes: columns[`${which}type_bytes`][at + i]
                                                }));
       at += own;
     }
@@ -188,8 +189,7 @@ const model = (() => {
                             live_blocks: columns.python_live_blocks[i],
                             allocations: columns.python_allocations[i],
                             peak_bytes: columns.python_peak_bytes[i] ? columns.python_peak_bytes[i] - 1 : null,
-                            // The row's are those of its live objects.
-                            types: columns.python_leaked[i] === 1 ? null : rows.types[row],
+                            types: columns.python_leaked[i] === 1 ? rows.lostTypes[row] : rows.types[row],
                           }));
   }
 
@@ -255,7 +255,7 @@ const model = (() => {
     const python = pythonOf(data.columns, rows);
     for (const {row, leaked, live_bytes} of python)
       if (leaked) processes[rows.process[row]].pythonLostBytes += live_bytes;
-    return {
+    const made = {
       facts: data.facts,
       frames,
       nodes,
@@ -280,6 +280,8 @@ const model = (() => {
         return stack;
       },
     };
+    made.threads = threads.make(data, made, FIGURES);
+    return made;
   }
 
   return {make, KINDS};

@@ -5,7 +5,7 @@ const page = (() => {
 
   // ---- figures, made once for each view
 
-  const WEIGHING = ["range", "process", "rank", "withoutKinds", "entry", "only"];
+  const WEIGHING = ["range", "process", "rank", "withoutKinds", "thread", "entry", "only"];
   const CACHE = 8;
   const cache = new Map();
 
@@ -156,6 +156,7 @@ const page = (() => {
   function show(before) {
     const state = view.get();
     if (!before || before.theme !== state.theme) theme.use(state.theme);
+    data.threads.use(state.thread);
     const current = weighed(state.mode);
     themeShow(state);
     filters.show(state);
@@ -179,6 +180,7 @@ const page = (() => {
         tab: tables.tableOf(state.tab).id,
         process: within(state.process, data.processes.length) ? state.process : null,
         rank: state.process === null && data.processes.some((one) => one.rank === state.rank) ? state.rank : null,
+        thread: within(state.thread, data.threads.choices.length) ? state.thread : null,
         entry: within(state.entry, data.groups.count) ? state.entry : null,
         focus: within(state.focus, (state.lines ? data.lineGroups : data.groups).count) ? state.focus : null,
         series: timeline.splitsOf(data).includes(state.series) ? state.series : "kinds",
@@ -303,6 +305,8 @@ const page = (() => {
       {key: "x", label: "Whole run, no range", action: () => view.change({range: null})},
       {key: "p", label: "Next process", action: () => filters.processStep(data, 1)},
       {key: "P", label: "Process before", action: () => filters.processStep(data, -1)},
+      {key: "y", label: "Next thread", action: () => filters.threadStep(data, 1)},
+      {key: "Y", label: "Thread before", action: () => filters.threadStep(data, -1)},
       {
         key: "k",
         label: "To the filters",

@@ -18,7 +18,7 @@ LAYERS = [
     ("lock", ["lock", "buffer", "process_info"]),
     (
         "stacks and sites",
-        ["cfi", "rules", "unwind", "stack_*", "epilogue", "modules", "site", "site_*", "timeline", "marks"],
+        ["cfi", "rules", "unwind", "stack_*", "epilogue", "modules", "site", "site_*", "owner", "timeline", "marks"],
     ),
     ("live, count", ["live", "live_*", "count", "count_*", "ranges"]),
     ("thread", ["thread", "ended_threads", "session", "library_function"]),

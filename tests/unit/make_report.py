@@ -16,7 +16,8 @@ PROGRAM, OWN, LIBC = 2, 4, 16
 UNKNOWN = 0xFFFFFFFF
 (PROCESS, STRINGS, MODULES, FRAMES, NODES, SITES, LEAKS, SIZES, TIMELINE, SITE_TIMELINE, THREADS, HOLDERS,
  HOLDER_LINKS, NOTES, MARK_NAMES, MARKS, TIMELINE_CALLS) = range(1, 18)  # fmt: skip
-PYTHON_TYPES = 18
+PYTHON_TYPES, PYTHON_LOST_TYPES = 18, 27
+OWNERS, SITE_OWNERS = 31, 32
 HEADER = struct.Struct("<8sIIQII")
 SECTION = struct.Struct("<IIQQQII")
 
@@ -90,7 +91,8 @@ class Report:
         self.modules, self.leaks, self.sizes, self.samples, self.threads = [], [], [], [], []
         self.frames, self.nodes, self.sites = [bytes(24)], [bytes(8)], [bytes(72)]
         self.holders, self.links, self.notes, self.curves = [], [], [], []
-        self.types, self.mark_names, self.marks, self.calls = [], {}, [], []
+        self.types, self.lost_types, self.mark_names, self.marks, self.calls = [], [], {}, [], []
+        self.owners, self.site_owners = [bytes(8)], [0]
         self.known_nodes = {}
 
     def string(self, text):
@@ -132,8 +134,9 @@ class Report:
             node = self.known_nodes[raw]
         return node
 
-    def site(self, node, kind="heap", flags=0, calls=(0, 0, 0, 0), live=(0, 0), peak=(0, 0)):
+    def site(self, node, kind="heap", flags=0, calls=(0, 0, 0, 0), live=(0, 0), peak=(0, 0), owner=0):
         """calls: allocations, frees, temporaries, allocated bytes; live and peak: bytes, blocks."""
+        self.site_owners.append(owner)
         self.sites.append(struct.pack("<IHH8Q", node, KINDS.index(kind), flags, *calls, *live, *peak))
         return len(self.sites) - 1
 
@@ -150,6 +153,11 @@ class Report:
         self.threads.append(struct.pack("<IIQ", tid, self.string(name), allocations))
         return len(self.threads) - 1
 
+    def owner(self, tid, name):
+        """A thread that sites belong to."""
+        self.owners.append(struct.pack("<II", tid, self.string(name)))
+        return len(self.owners) - 1
+
     def holder(self, site, *links):
         """links: (kind number, ref, frame, address)."""
         self.holders.append(struct.pack("<IIII", site, len(self.links), len(links), 0))
@@ -157,6 +165,9 @@ class Report:
 
     def type(self, site, name, blocks, size):
         self.types.append(struct.pack("<IIQQ", site, self.string(name), blocks, size))
+
+    def lost_type(self, site, name, blocks, size):
+        self.lost_types.append(struct.pack("<IIQQ", site, self.string(name), blocks, size))
 
     def note(self, text):
         self.notes.append(struct.pack("<I", self.string(text)))
@@ -205,7 +216,10 @@ class Report:
             MARKS: self.marks,
             TIMELINE_CALLS: self.calls,
             PYTHON_TYPES: self.types,
+            PYTHON_LOST_TYPES: self.lost_types,
         }
+        if len(self.owners) > 1:
+            rows |= {OWNERS: self.owners, SITE_OWNERS: [struct.pack("<I", owner) for owner in self.site_owners]}
         return {
             PROCESS: head + kinds,
             STRINGS: bytes(self.strings),
