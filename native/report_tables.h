@@ -5,12 +5,12 @@
 
 #include "buffer.h"
 #include "count.h"
+#include "numbering.h"
 #include "words.h"
 #include "writer.h"
 
 struct report_tables {
-  // By the recorder's number, the file's; 0: not in the file. Own memory.
-  uint32_t *sites, *nodes, *frames;
+  struct numbering sites, nodes, frames;     // from the recorder's number to the file's
   uint32_t site_end, node_end, frame_end;    // the recorder's counts when numbering began
   uint32_t site_used, node_used, frame_used; // the file's counts, entry 0 included
   struct site_figures *now;                  // by the recorder's site, of a checkpoint; NULL: the counters are settled
