@@ -12,8 +12,14 @@ HT_INLINE bool common_budget_holds(const struct thread *thread, size_t size_byte
   return thread->sample_budget >= (int64_t)(size_bytes + SAMPLE_CALL_BYTES);
 }
 
-HT_INLINE bool common_counters_at_hand(struct count *count, site_id site, bool many_threads) {
-  return likely(!many_threads) || likely(count_entry_is(count_entry_at(count, site), site));
+// `size_bytes` is within the budget, so that a word has room for it or is full.
+_Static_assert(SAMPLE_BUDGET_BYTES <= SITE_BYTES_MOST, "sizes of the common case");
+HT_INLINE bool common_word_has_room(uint32_t word, size_t size_bytes) {
+  return !((word + SITE_CALL + (uint32_t)size_bytes) & SITE_WORD_FULL);
+}
+
+HT_INLINE bool common_entry_at_hand(struct count *count, site_id site) {
+  return likely(count_entry_is(count_entry_at(count, site), site));
 }
 
 HT_INLINE void common_called(struct thread *thread, uintptr_t block, size_t size_bytes) {
@@ -27,7 +33,9 @@ HT_INLINE bool common_alloc(struct thread *thread, uintptr_t start, size_t size_
   uint32_t *entry = live_entry(start, true);
   size_t slack = live_chunk_bytes(start) - size_bytes;
   if (unlikely(!common_budget_holds(thread, size_bytes)) || unlikely(slack >= live_slack_side(true))) return false;
-  if (unlikely(!entry) || unlikely(*entry) || !common_counters_at_hand(&thread->count, site, many_threads))
+  if (unlikely(!entry) || unlikely(*entry)) return false;
+  if (many_threads ? !common_entry_at_hand(&thread->count, site)
+                   : unlikely(!common_word_has_room(site_at(site)->allocated, size_bytes)))
     return false;
   common_called(thread, start, size_bytes);
   live_entry_set(entry, start, site, (uint32_t)slack, true);
@@ -35,7 +43,7 @@ HT_INLINE bool common_alloc(struct thread *thread, uintptr_t start, size_t size_
     count_entry_touch(count_entry_at(&thread->count, site));
     count_entry_alloc(count_entry_at(&thread->count, site), size_bytes);
   } else {
-    count_site_alloc_alone(site_at(site), size_bytes);
+    count_site_alloc_short(site_at(site), (uint32_t)size_bytes);
   }
   count_size(&thread->count, HT_KIND_HEAP, size_bytes);
   return true;
@@ -49,7 +57,10 @@ HT_INLINE bool common_free(struct thread *thread, uintptr_t start) {
   size_t size_bytes = live_chunk_bytes(start) - slack;
   site_id site = {value >> LIVE_SLACK_BITS};
   if (unlikely(site_is_inherited(site)) || unlikely(!common_budget_holds(thread, size_bytes))) return false;
-  if (unlikely(count_must_commit(count)) || !common_counters_at_hand(count, site, many_threads)) return false;
+  if (unlikely(count_must_commit(count))) return false;
+  if (many_threads ? !common_entry_at_hand(count, site)
+                   : unlikely(!common_word_has_room(site_at(site)->freed, size_bytes)))
+    return false;
   bool temporary = thread->last_block == start;
   int kind = site_at(site)->kind;
   common_called(thread, 0, size_bytes);
@@ -60,7 +71,7 @@ HT_INLINE bool common_free(struct thread *thread, uintptr_t start) {
     count_entry_touch(count_entry_at(count, site));
     count_entry_free(count_entry_at(count, site), size_bytes, temporary);
   } else {
-    count_site_free_alone(site_at(site), size_bytes, temporary);
+    count_site_free_short(site_at(site), (uint32_t)size_bytes, temporary);
   }
   return true;
 }
