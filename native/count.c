@@ -490,9 +490,18 @@ static void figures_round(struct site_figures *figures, int64_t live_bytes, bool
   figures->peak_blocks = rising ? figures->live_blocks : not_negative(figures->peak_blocks);
 }
 
+bool count_is_rising(void) { return count_live(GAUGE_ALL) > gauge_table[GAUGE_ALL].peak_bytes; }
+
+bool count_stands_still(void) { return !count_many_threads() && !count_live_source; }
+
+void count_site_now(site_id id, bool is_rising, struct site_figures *figures) {
+  figures_read(id, figures);
+  figures_round(figures, (int64_t)figures->live_bytes, is_rising);
+}
+
 void count_sites_now(struct site_figures *figures, int64_t *live_bytes, uint32_t count) {
   struct figures_table table = {figures, count};
-  bool rising = count_live(GAUGE_ALL) > gauge_table[GAUGE_ALL].peak_bytes;
+  bool rising = count_is_rising();
   for (uint32_t id = 1; id < count; id++) figures_read((site_id){id}, &figures[id]);
   if (count_many_threads()) thread_each(add_entries, &table);
   count_sites_live(live_bytes, 0, count);

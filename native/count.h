@@ -317,6 +317,10 @@ void count_site_figures(site_id site, struct site_figures *figures);
 // Figures of the sites [0, count) as they stand, without folding anything and while threads run (racy by a call or
 // two). `live_bytes` is scratch memory of as many entries. While totals rise above every peak so far, now is the peak.
 void count_sites_now(struct site_figures *figures, int64_t *live_bytes, uint32_t count);
+// With one thread, and no front end that counts by itself, nothing changes while it looks: the same of one site.
+bool count_stands_still(void);
+bool count_is_rising(void);
+void count_site_now(site_id site, bool is_rising, struct site_figures *figures);
 // Live bytes of the sites [first, first + count) without folding (racy by a call or two; for the timeline).
 void count_sites_live(int64_t *live_bytes, uint32_t first, uint32_t count);
 // Adds what a front end counts by itself (pyhooks); set once, NULL: none.

@@ -67,6 +67,9 @@ bool tables_begin(struct report_tables *tables) {
 
 bool tables_begin_now(struct report_tables *tables) {
   if (!tables_start(tables)) return false;
+  tables->unsettled = true;
+  tables->rising = count_is_rising();
+  if (count_stands_still()) return true;
   size_t live_size = tables->site_end * sizeof(int64_t);
   int64_t *live_bytes = sys_map(live_size);
   tables->now = sys_map(tables->site_end * sizeof *tables->now);
@@ -135,6 +138,7 @@ void tables_figures(const struct report_tables *tables, site_id site, struct sit
     *figures = tables->now[site.value];
     return;
   }
+  if (tables->unsettled) return count_site_now(site, tables->rising, figures);
   count_site_figures(site, figures);
   uint64_t missing = tables->lazy_bytes ? tables->lazy_bytes[site.value] : 0;
   figures->live_bytes -= missing < figures->live_bytes ? missing : figures->live_bytes;

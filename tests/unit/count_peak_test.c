@@ -122,10 +122,31 @@ static void folds_are_exact(void) {
   EXPECT(live_bytes[1] == 3000000010);
 }
 
+// What a checkpoint says of a site while one thread runs: the peak is now as long as totals rise.
+static void one_thread_stands_still(void) {
+  start();
+  threads[0].count = threads[1].count = (struct count){0};
+  count_shared.many_threads = false;
+  struct site_figures figures;
+  site_id alone = {4};
+  EXPECT(count_stands_still());
+  count_alloc(&threads[0].count, alone, HT_KIND_HEAP, 2000000);
+  count_site_now(alone, count_is_rising(), &figures);
+  EXPECT(count_is_rising() && figures.peak_bytes == 2000000 && figures.live_blocks == 1);
+  count_free(&threads[0].count, alone, HT_KIND_HEAP, 2000000, true);
+  count_alloc(&threads[0].count, alone, HT_KIND_HEAP, 500);
+  count_site_now(alone, count_is_rising(), &figures);
+  EXPECT(!count_is_rising() && figures.peak_bytes == 2000000 && figures.peak_blocks == 1);
+  EXPECT(figures.live_bytes == 500 && figures.allocations == 2 && figures.temporaries == 1);
+  count_shared.many_threads = true;
+  EXPECT(!count_stands_still());
+}
+
 int main(void) {
   if (!site_counters_init(8)) return 2;
   figures_never_wrap();
   folds_are_exact();
+  one_thread_stands_still();
   frees_wait_while_shares_are_added_up();
   the_sampler_makes_frees_wait_too();
   an_owner_is_no_exception();
