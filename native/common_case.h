@@ -34,8 +34,8 @@ HT_INLINE bool common_alloc(struct thread *thread, uintptr_t start, size_t size_
   size_t slack = live_chunk_bytes(start) - size_bytes;
   if (unlikely(!common_budget_holds(thread, size_bytes)) || unlikely(slack >= live_slack_side(true))) return false;
   if (unlikely(!entry) || unlikely(*entry)) return false;
-  if (many_threads ? !common_entry_at_hand(&thread->count, site)
-                   : unlikely(!common_word_has_room(site_at(site)->allocated, size_bytes)))
+  if (likely(!many_threads) ? unlikely(!common_word_has_room(site_at(site)->allocated, size_bytes))
+                            : !common_entry_at_hand(&thread->count, site))
     return false;
   common_called(thread, start, size_bytes);
   live_entry_set(entry, start, site, (uint32_t)slack, true);
@@ -58,8 +58,8 @@ HT_INLINE bool common_free(struct thread *thread, uintptr_t start) {
   site_id site = {value >> LIVE_SLACK_BITS};
   if (unlikely(site_is_inherited(site)) || unlikely(!common_budget_holds(thread, size_bytes))) return false;
   if (unlikely(count_must_commit(count))) return false;
-  if (many_threads ? !common_entry_at_hand(count, site)
-                   : unlikely(!common_word_has_room(site_at(site)->freed, size_bytes)))
+  if (likely(!many_threads) ? unlikely(!common_word_has_room(site_at(site)->freed, size_bytes))
+                            : !common_entry_at_hand(count, site))
     return false;
   bool temporary = thread->last_block == start;
   int kind = site_at(site)->kind;

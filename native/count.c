@@ -303,6 +303,14 @@ HT_NOINLINE void count_site_change(struct site *site, const struct site_change *
   site_add(site, change);
 }
 
+HT_NOINLINE void count_site_alloc_long(struct site *site, size_t size_bytes) {
+  count_site_change(site, &(struct site_change){.allocations = 1, .allocated_bytes = size_bytes});
+}
+
+HT_NOINLINE void count_site_free_long(struct site *site, size_t size_bytes, bool temporary) {
+  count_site_change(site, &(struct site_change){.frees = 1, .freed_bytes = size_bytes, .temporaries = temporary});
+}
+
 static void site_lock_spin(struct site *site) {
   while (__atomic_exchange_n(&site->busy, 1, __ATOMIC_ACQUIRE)) __builtin_ia32_pause();
 }

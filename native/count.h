@@ -178,6 +178,8 @@ HT_INLINE void site_touch(struct site *site) {
 
 // What needs more than an addition to one word: large blocks, a word that is full then.
 void count_site_change(struct site *site, const struct site_change *change);
+void count_site_alloc_long(struct site *site, size_t size_bytes);
+void count_site_free_long(struct site *site, size_t size_bytes, bool temporary);
 
 // Whether the entry is the site's and has room for one more call.
 HT_INLINE bool count_entry_is(const struct count_entry *entry, site_id site) {
@@ -229,15 +231,12 @@ HT_INLINE void count_site_free_short(struct site *site, uint32_t size_bytes, boo
 
 // With one thread.
 HT_INLINE void count_site_alloc_alone(struct site *site, size_t size_bytes) {
-  if (unlikely(!site_word_has_room(site->allocated, size_bytes)))
-    return count_site_change(site, &(struct site_change){.allocations = 1, .allocated_bytes = size_bytes});
+  if (unlikely(!site_word_has_room(site->allocated, size_bytes))) return count_site_alloc_long(site, size_bytes);
   count_site_alloc_short(site, (uint32_t)size_bytes);
 }
 
 HT_INLINE void count_site_free_alone(struct site *site, size_t size_bytes, bool temporary) {
-  if (unlikely(!site_word_has_room(site->freed, size_bytes)))
-    return count_site_change(site,
-                             &(struct site_change){.frees = 1, .freed_bytes = size_bytes, .temporaries = temporary});
+  if (unlikely(!site_word_has_room(site->freed, size_bytes))) return count_site_free_long(site, size_bytes, temporary);
   count_site_free_short(site, (uint32_t)size_bytes, temporary);
 }
 

@@ -23,6 +23,12 @@ void count_site_change(struct site *site, const struct site_change *change) {
   site_touch(site);
   site_add(site, change);
 }
+void count_site_alloc_long(struct site *site, size_t size_bytes) {
+  count_site_change(site, &(struct site_change){.allocations = 1, .allocated_bytes = size_bytes});
+}
+void count_site_free_long(struct site *site, size_t size_bytes, bool temporary) {
+  count_site_change(site, &(struct site_change){.frees = 1, .freed_bytes = size_bytes, .temporaries = temporary});
+}
 
 // What the counters of a site say, and what they have to.
 struct truth {
