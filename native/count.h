@@ -217,27 +217,18 @@ HT_INLINE void count_entry_free(struct count_entry *entry, size_t size_bytes, bo
   entry->temporaries += temporary;
 }
 
-// With one thread; the word has room.
-HT_INLINE void count_site_alloc_short(struct site *site, uint32_t size_bytes) {
-  site_touch(site);
-  site->allocated += SITE_CALL + size_bytes;
-}
-
-HT_INLINE void count_site_free_short(struct site *site, uint32_t size_bytes, bool temporary) {
-  site_touch(site);
-  site->freed += SITE_CALL + size_bytes;
-  site->temporaries += temporary;
-}
-
 // With one thread.
 HT_INLINE void count_site_alloc_alone(struct site *site, size_t size_bytes) {
   if (unlikely(!site_word_has_room(site->allocated, size_bytes))) return count_site_alloc_long(site, size_bytes);
-  count_site_alloc_short(site, (uint32_t)size_bytes);
+  site_touch(site);
+  site->allocated += SITE_CALL + (uint32_t)size_bytes;
 }
 
 HT_INLINE void count_site_free_alone(struct site *site, size_t size_bytes, bool temporary) {
   if (unlikely(!site_word_has_room(site->freed, size_bytes))) return count_site_free_long(site, size_bytes, temporary);
-  count_site_free_short(site, (uint32_t)size_bytes, temporary);
+  site_touch(site);
+  site->freed += SITE_CALL + (uint32_t)size_bytes;
+  site->temporaries += temporary;
 }
 
 HT_INLINE void count_site_alloc(struct count *count, site_id site, size_t size_bytes) {

@@ -9,14 +9,14 @@
 // them in under `busy`.
 struct site {
   uint64_t hash;                // the stack's, with the kind
+  uint32_t kind : 6;            // first: each free asks for it
   uint32_t node : NODE_ID_BITS; // of the innermost frame
-  uint32_t kind : 6;
-  uint32_t epoch;            // the peak epoch of the last update
-  uint32_t allocated, freed; // calls and bytes since they were last carried
-  uint32_t peak;             // allocated - freed before the first update of `epoch`, that is at the last peak
-  uint16_t temporaries;      // among the calls in `freed`
-  uint8_t busy;              // spin bit: a fold is in progress
-  uint8_t flags;             // HT_SITE_*, SITE_OF_START
+  uint32_t epoch;               // the peak epoch of the last update
+  uint32_t allocated, freed;    // calls and bytes since they were last carried
+  uint32_t peak;                // allocated - freed before the first update of `epoch`, that is at the last peak
+  uint16_t temporaries;         // among the calls in `freed`
+  uint8_t busy;                 // spin bit: a fold is in progress
+  uint8_t flags;                // HT_SITE_*, SITE_OF_START
 };
 _Static_assert(sizeof(struct site) == 32, "two sites in a cache line");
 
