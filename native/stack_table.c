@@ -21,7 +21,7 @@ char *string_blob;
 static uint32_t nodes_max, frames_max, strings_max;
 
 #define CHILDREN_LISTED 8     // of a node, in the order they came; those after them are found through a lookup table
-#define NEAR_NODES (1u << 15) // a child further than this from the one before it too
+#define NEAR_NODES (1u << 16) // a child further than this from the one before it too
 
 // Lookup tables: open addressing, 4-byte ids, 0 is empty. Guarded by site_lock.
 struct id_table {
@@ -124,22 +124,17 @@ static bool node_same(uint32_t id, const void *wanted) {
 // 0: the table is full.
 static uint32_t node_new(uint32_t parent, uint32_t frame) {
   if (node_count == nodes_max) return 0;
-  node_table[node_count] = (struct node){parent & NODE_ID_MOST, frame & FRAME_ID_MOST, 0, 0};
+  node_table[node_count] = (struct node){parent & NODE_ID_MOST, frame & FRAME_ID_MOST, 0};
   return node_count++;
 }
 
-static uint32_t *many_slot(uint32_t parent, uint32_t frame) {
-  struct node wanted = {.parent = parent & NODE_ID_MOST, .frame = frame & FRAME_ID_MOST};
-  return table_slot(&many_children, node_hash_of(&wanted), node_same, &wanted);
-}
-
 static uint32_t many_intern(uint32_t parent, uint32_t frame) {
+  struct node wanted = {.parent = parent & NODE_ID_MOST, .frame = frame & FRAME_ID_MOST};
   table_grow(&many_children, node_hash);
-  uint32_t *slot = many_slot(parent, frame);
+  uint32_t *slot = table_slot(&many_children, node_hash_of(&wanted), node_same, &wanted);
   if (*slot) return *slot;
   if (many_children.used + 1 >= 1u << many_children.bits || !(*slot = node_new(parent, frame))) return parent;
   many_children.used++;
-  node_table[parent].more = 1;
   return *slot;
 }
 
@@ -161,14 +156,14 @@ static uint32_t child_listed(uint32_t parent, uint32_t frame, struct children *c
 }
 
 // Most nodes have a child or two, and most new nodes are children of a new one: a list needs no look at memory far
-// away, nor memory for the way to the first child.
+// away, nor memory for the way to the first child. A list that a child did not go into never gets another one: the last
+// in it is as far away, or there are as many.
 uint32_t node_intern_locked(uint32_t parent, uint32_t frame) {
   struct children children;
   uint32_t known = child_listed(parent, frame, &children), last = children.last;
   if (known) return known;
   bool listed = last ? node_count - last < NEAR_NODES && children.count < CHILDREN_LISTED : node_count == parent + 1;
   if (!listed) return many_intern(parent, frame);
-  if (node_table[parent].more && (known = *many_slot(parent, frame))) return known;
   uint32_t node = node_new(parent, frame);
   if (!node) return parent;
   if (last) node_table[last].next = (node - last) & (NEAR_NODES - 1);

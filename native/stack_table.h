@@ -15,12 +15,11 @@ struct frame {
 #define FRAME_ID_MOST ((1u << FRAME_ID_BITS) - 1)
 
 // Its first child is the node after it, when that is a child of it. The others follow in a list while they are near
-// each other; `more`: there are some that only a lookup table knows (node_intern_locked).
+// each other, and are in a lookup table from the first on that is not (node_intern_locked).
 struct node {
   uint64_t parent : NODE_ID_BITS;
   uint64_t frame : FRAME_ID_BITS;
-  uint64_t next : 15; // how many nodes on its parent's next child in the list is; 0: none
-  uint64_t more : 1;
+  uint64_t next : 16; // how many nodes on its parent's next child in the list is; 0: none
 };
 _Static_assert(sizeof(struct node) == 8, "half a million distinct stacks are nothing rare");
 

@@ -131,6 +131,23 @@ static void counters_go_on_for_days(void) {
   EXPECT(truth.allocations > UINT32_MAX && truth.allocated_bytes > UINT32_MAX && truth.temporaries > UINT32_MAX);
 }
 
+// Deltas of threads that are small, of which what was live at the peak adds up to more than a word holds.
+static void peaks_go_on_too(void) {
+  static const struct site_change changes[] = {{.peak_bytes = 700000, .peak_blocks = 1},
+                                               {.peak_bytes = -1000000, .peak_blocks = 1},
+                                               {.peak_bytes = 1, .peak_blocks = 700},
+                                               {.peak_bytes = 1, .peak_blocks = -900}};
+  site_id site = {5};
+  struct truth truth = read_site(site);
+  for (int i = 0; i < 40; i++) {
+    const struct site_change *change = &changes[i / 10];
+    if (i % 10 == 0) peak_now(&truth);
+    count_site_change(site_at(site), change);
+    truth.peak_bytes += change->peak_bytes, truth.peak_blocks += change->peak_blocks;
+    EXPECT(is_true(site, &truth));
+  }
+}
+
 // Calls of all sizes with peaks in between, and differences below 0: blocks freed unseen, pieces lent.
 static void any_order_adds_up(void) {
   static const size_t sizes[] = {0, 1, 100, 5000, SITE_BYTES_MOST - 1, SITE_BYTES_MOST, 1u << 20, 3ul << 31};
@@ -175,6 +192,7 @@ int main(void) {
   small_sites_need_no_more();
   words_carry();
   counters_go_on_for_days();
+  peaks_go_on_too();
   any_order_adds_up();
   full_deltas_are_folded();
   return failures != 0;

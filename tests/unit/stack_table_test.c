@@ -46,7 +46,7 @@ static void late_children_are_found(void) {
   for (uint32_t i = 0; i < 12; i++) {
     children[i] = node_intern_locked(parent, 10 + i);
     uint32_t other = node_intern_locked(0, 3000001 + i);
-    for (uint32_t frame = 0; frame < (i % 3 == 1 ? 40000u : 30000u); frame++) other = node_intern_locked(other, 5);
+    for (uint32_t frame = 0; frame < (i % 3 == 1 ? 70000u : 60000u); frame++) other = node_intern_locked(other, 5);
   }
   uint32_t under_leaf = node_intern_locked(leaf, 7), count = node_count;
   EXPECT(node_intern_locked(parent, 1) == leaf && node_intern_locked(leaf, 7) == under_leaf);
