@@ -12,8 +12,12 @@ HT_INLINE bool common_budget_holds(const struct thread *thread, size_t size_byte
   return thread->sample_budget >= (int64_t)(size_bytes + SAMPLE_CALL_BYTES);
 }
 
-HT_INLINE bool common_counters_at_hand(struct count *count, site_id site, bool many_threads) {
-  return likely(!many_threads) || likely(count_entry_is(count_entry_at(count, site), site));
+// A site's word with a call more; full, or right: `size_bytes` is within the budget.
+_Static_assert(SAMPLE_BUDGET_BYTES <= SITE_BYTES_MOST, "sizes of the common case");
+HT_INLINE uint32_t common_word(uint32_t word, size_t size_bytes) { return word + SITE_CALL + (uint32_t)size_bytes; }
+
+HT_INLINE bool common_entry_at_hand(struct count *count, site_id site) {
+  return likely(count_entry_is(count_entry_at(count, site), site));
 }
 
 HT_INLINE void common_called(struct thread *thread, uintptr_t block, size_t size_bytes) {
@@ -27,15 +31,18 @@ HT_INLINE bool common_alloc(struct thread *thread, uintptr_t start, size_t size_
   uint32_t *entry = live_entry(start, true);
   size_t slack = live_chunk_bytes(start) - size_bytes;
   if (unlikely(!common_budget_holds(thread, size_bytes)) || unlikely(slack >= live_slack_side(true))) return false;
-  if (unlikely(!entry) || unlikely(*entry) || !common_counters_at_hand(&thread->count, site, many_threads))
-    return false;
+  if (unlikely(!entry) || unlikely(*entry)) return false;
+  uint32_t word = likely(!many_threads) ? common_word(site_at(site)->allocated, size_bytes) : 0;
+  if (unlikely(word & SITE_WORD_FULL)) return false;
+  if (unlikely(many_threads) && !common_entry_at_hand(&thread->count, site)) return false;
   common_called(thread, start, size_bytes);
   live_entry_set(entry, start, site, (uint32_t)slack, true);
   if (many_threads) {
     count_entry_touch(count_entry_at(&thread->count, site));
     count_entry_alloc(count_entry_at(&thread->count, site), size_bytes);
   } else {
-    count_site_alloc_alone(site_at(site), size_bytes);
+    site_touch(site_at(site));
+    site_at(site)->allocated = word;
   }
   count_size(&thread->count, HT_KIND_HEAP, size_bytes);
   return true;
@@ -49,7 +56,10 @@ HT_INLINE bool common_free(struct thread *thread, uintptr_t start) {
   size_t size_bytes = live_chunk_bytes(start) - slack;
   site_id site = {value >> LIVE_SLACK_BITS};
   if (unlikely(site_is_inherited(site)) || unlikely(!common_budget_holds(thread, size_bytes))) return false;
-  if (unlikely(count_must_commit(count)) || !common_counters_at_hand(count, site, many_threads)) return false;
+  if (unlikely(count_must_commit(count))) return false;
+  uint32_t word = likely(!many_threads) ? common_word(site_at(site)->freed, size_bytes) : 0;
+  if (unlikely(word & SITE_WORD_FULL)) return false;
+  if (unlikely(many_threads) && !common_entry_at_hand(count, site)) return false;
   bool temporary = thread->last_block == start;
   int kind = site_at(site)->kind;
   common_called(thread, 0, size_bytes);
@@ -60,7 +70,9 @@ HT_INLINE bool common_free(struct thread *thread, uintptr_t start) {
     count_entry_touch(count_entry_at(count, site));
     count_entry_free(count_entry_at(count, site), size_bytes, temporary);
   } else {
-    count_site_free_alone(site_at(site), size_bytes, temporary);
+    site_touch(site_at(site));
+    site_at(site)->freed = word;
+    site_at(site)->temporaries += temporary;
   }
   return true;
 }

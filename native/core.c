@@ -159,12 +159,30 @@ static HT_NOINLINE void alloc_begun(struct thread *thread, uintptr_t start, size
   ht_hook_end(thread);
 }
 
-static HT_NOINLINE void alloc_begun_elsewhere(struct thread *thread, uintptr_t start, size_t size_bytes,
-                                              struct hook_frame frame) {
+// True: a stack that was not known.
+static HT_NOINLINE bool alloc_begun_deep(struct thread *thread, uintptr_t start, size_t size_bytes,
+                                         struct hook_frame frame) {
+  uint32_t sites = site_count;
   ht_called(thread, start, size_bytes);
   site_id site = stack_memo_site_other(&thread->memo, frame, STACK_BESIDE_HEAP, HT_KIND_HEAP, 0);
   alloc_at(thread, start, size_bytes, site, HT_KIND_HEAP);
   ht_hook_end(thread);
+  return site_count != sites;
+}
+
+// What is called for a new stack saves the block's address in its frames. In the dead part of the stack, where frames
+// of later calls have holes, it would pass for a pointer of the program's and hide a leak.
+#define DEPTHS_BYTES 1024
+static HT_NOINLINE void depths_clear(void) {
+  char depths[DEPTHS_BYTES];
+  __builtin_memset(depths, 0, sizeof depths);
+  __asm__ volatile("" ::"r"(depths) : "memory");
+}
+
+// Has no register to save itself, the hook's one with the block among them.
+static HT_NOINLINE void alloc_begun_elsewhere(struct thread *thread, uintptr_t start, size_t size_bytes,
+                                              struct hook_frame frame) {
+  if (unlikely(alloc_begun_deep(thread, start, size_bytes, frame))) depths_clear();
 }
 
 static HT_NOINLINE void alloc_over_bound(struct thread *thread) {

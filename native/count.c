@@ -298,6 +298,19 @@ void gauges_catch_up(void) {
 
 // ---- folding
 
+HT_NOINLINE void count_site_change(struct site *site, const struct site_change *change) {
+  site_touch(site);
+  site_add(site, change);
+}
+
+HT_NOINLINE void count_site_alloc_long(struct site *site, size_t size_bytes) {
+  count_site_change(site, &(struct site_change){.allocations = 1, .allocated_bytes = size_bytes});
+}
+
+HT_NOINLINE void count_site_free_long(struct site *site, size_t size_bytes, bool temporary) {
+  count_site_change(site, &(struct site_change){.frees = 1, .freed_bytes = size_bytes, .temporaries = temporary});
+}
+
 static void site_lock_spin(struct site *site) {
   while (__atomic_exchange_n(&site->busy, 1, __ATOMIC_ACQUIRE)) __builtin_ia32_pause();
 }
@@ -309,15 +322,17 @@ static void entry_fold(struct count_entry *entry) {
   bool touched = entry->epoch == epoch;
   int64_t live_bytes = (int64_t)(entry->allocated_bytes - entry->freed_bytes);
   int32_t live_blocks = (int32_t)(entry->allocations - entry->frees);
+  struct site_change change = {
+      .allocations = entry->allocations,
+      .frees = entry->frees,
+      .temporaries = entry->temporaries,
+      .allocated_bytes = entry->allocated_bytes,
+      .freed_bytes = entry->freed_bytes,
+      .peak_bytes = touched ? entry->peak_bytes_saved : live_bytes,
+      .peak_blocks = touched ? entry->peak_blocks_saved : live_blocks,
+  };
   site_lock_spin(site);
-  site_touch(site);
-  site->peak_bytes_saved += (uint64_t)(touched ? entry->peak_bytes_saved : live_bytes);
-  site->peak_blocks_saved += (uint32_t)(touched ? entry->peak_blocks_saved : live_blocks);
-  site->allocations += entry->allocations;
-  site->frees += entry->frees;
-  site_temporaries_add(site, entry->temporaries);
-  site->allocated_bytes += entry->allocated_bytes;
-  site->freed_bytes += entry->freed_bytes;
+  count_site_change(site, &change);
   __atomic_store_n(&site->busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -340,10 +355,7 @@ void count_alloc_many(struct count *count, site_id site, enum ht_kind kind, size
     entry->allocations += copies;
     entry->allocated_bytes += bytes;
   } else {
-    struct site *counters = site_at(site);
-    site_touch(counters);
-    counters->allocations += copies;
-    counters->allocated_bytes += bytes;
+    count_site_change(site_at(site), &(struct site_change){.allocations = copies, .allocated_bytes = bytes});
   }
   struct size_count *sizes = &count->kinds[kind].sizes[size_class(size_bytes)];
   sizes->allocations += copies;
@@ -363,11 +375,8 @@ void count_free_many(struct count *count, site_id site, enum ht_kind kind, size_
     entry->temporaries += temporary ? copies : 0;
     return;
   }
-  struct site *counters = site_at(site);
-  site_touch(counters);
-  counters->frees += copies;
-  counters->freed_bytes += bytes;
-  site_temporaries_add(counters, temporary ? copies : 0);
+  count_site_change(site_at(site), &(struct site_change){
+                                       .frees = copies, .freed_bytes = bytes, .temporaries = temporary ? copies : 0});
 }
 
 static void fold_thread(struct thread *thread, void *unused) {
@@ -387,18 +396,42 @@ void count_settle(void) {
 // only guessed when its address is handed out again.
 static uint64_t not_negative(uint64_t value) { return (int64_t)value > 0 ? value : 0; }
 
+static void wide_read(const struct site_wide *wide, struct site_figures *figures) {
+  bool touched = wide->epoch == count_shared.epoch;
+  uint64_t live_bytes = wide->allocated_bytes - wide->freed_bytes, live_blocks = wide->allocations - wide->frees;
+  figures->allocations += wide->allocations;
+  figures->frees += wide->frees;
+  figures->temporaries += wide->temporaries;
+  figures->allocated_bytes += wide->allocated_bytes;
+  figures->live_bytes += live_bytes;
+  figures->live_blocks += live_blocks;
+  figures->peak_bytes += touched ? (uint64_t)wide->peak_bytes : live_bytes;
+  figures->peak_blocks += touched ? (uint64_t)wide->peak_blocks : live_blocks;
+}
+
 // Without what threads have not folded yet, so that a difference may be below 0.
 static void figures_read(site_id id, struct site_figures *figures) {
   const struct site *site = site_at(id);
-  bool touched = site->epoch == count_shared.epoch;
-  figures->allocations = site->allocations;
-  figures->frees = site->frees;
-  figures->temporaries = site_temporaries(site);
-  figures->allocated_bytes = site->allocated_bytes;
-  figures->live_bytes = site->allocated_bytes - site->freed_bytes;
-  figures->live_blocks = site->allocations - site->frees;
-  figures->peak_bytes = touched ? site->peak_bytes_saved : figures->live_bytes;
-  figures->peak_blocks = touched ? site->peak_blocks_saved : figures->live_blocks;
+  const struct site_wide *wide = site_wide(id);
+  uint32_t live = site->allocated - site->freed, peak = site->epoch == count_shared.epoch ? site->peak : live;
+  *figures = (struct site_figures){
+      .allocations = site->allocated / SITE_CALL,
+      .frees = site->freed / SITE_CALL,
+      .temporaries = site->temporaries,
+      .allocated_bytes = site->allocated % SITE_CALL,
+      .live_bytes = (uint64_t)site_word_bytes(live),
+      .live_blocks = (uint64_t)site_word_calls(live),
+      .peak_bytes = (uint64_t)site_word_bytes(peak),
+      .peak_blocks = (uint64_t)site_word_calls(peak),
+  };
+  if (wide) wide_read(wide, figures);
+}
+
+static int64_t site_live(site_id id) {
+  const struct site *site = site_at(id);
+  const struct site_wide *wide = site_wide(id);
+  int64_t live_bytes = site_word_bytes(site->allocated - site->freed);
+  return wide ? live_bytes + (int64_t)(wide->allocated_bytes - wide->freed_bytes) : live_bytes;
 }
 
 void count_site_figures(site_id id, struct site_figures *figures) {
@@ -406,30 +439,30 @@ void count_site_figures(site_id id, struct site_figures *figures) {
   figures->live_bytes = not_negative(figures->live_bytes);
   figures->live_blocks = not_negative(figures->live_blocks);
   figures->peak_bytes = not_negative(figures->peak_bytes);
+  figures->peak_blocks = not_negative(figures->peak_blocks);
 }
 
 struct live_table {
   int64_t *live_bytes;
-  uint32_t count;
+  uint32_t first, count;
 };
 
 static void add_deltas(struct thread *thread, void *context) {
   struct live_table *table = context;
   for (uint32_t i = 0; i < COUNT_ENTRIES; i++) {
     const struct count_entry *entry = &thread->count.entries[i];
-    if (entry->site && entry->site < table->count)
-      table->live_bytes[entry->site] += (int64_t)(entry->allocated_bytes - entry->freed_bytes);
+    if (entry->site && entry->site - table->first < table->count)
+      table->live_bytes[entry->site - table->first] += (int64_t)(entry->allocated_bytes - entry->freed_bytes);
   }
 }
 
-void (*count_live_source)(int64_t *live_bytes, uint32_t count);
+void (*count_live_source)(int64_t *live_bytes, uint32_t first, uint32_t count);
 
-void count_sites_live(int64_t *live_bytes, uint32_t count) {
-  for (uint32_t id = 0; id < count; id++)
-    live_bytes[id] = (int64_t)(site_table[id].allocated_bytes - site_table[id].freed_bytes);
-  struct live_table table = {live_bytes, count};
+void count_sites_live(int64_t *live_bytes, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) live_bytes[i] = site_live((site_id){first + i});
+  struct live_table table = {live_bytes, first, count};
   if (count_many_threads()) thread_each(add_deltas, &table);
-  if (count_live_source) count_live_source(live_bytes, count);
+  if (count_live_source) count_live_source(live_bytes, first, count);
 }
 
 struct figures_table {
@@ -465,12 +498,21 @@ static void figures_round(struct site_figures *figures, int64_t live_bytes, bool
   figures->peak_blocks = rising ? figures->live_blocks : not_negative(figures->peak_blocks);
 }
 
+bool count_is_rising(void) { return count_live(GAUGE_ALL) > gauge_table[GAUGE_ALL].peak_bytes; }
+
+bool count_stands_still(void) { return !count_many_threads() && !count_live_source; }
+
+void count_site_now(site_id id, bool is_rising, struct site_figures *figures) {
+  figures_read(id, figures);
+  figures_round(figures, (int64_t)figures->live_bytes, is_rising);
+}
+
 void count_sites_now(struct site_figures *figures, int64_t *live_bytes, uint32_t count) {
   struct figures_table table = {figures, count};
-  bool rising = count_live(GAUGE_ALL) > gauge_table[GAUGE_ALL].peak_bytes;
+  bool rising = count_is_rising();
   for (uint32_t id = 1; id < count; id++) figures_read((site_id){id}, &figures[id]);
   if (count_many_threads()) thread_each(add_entries, &table);
-  count_sites_live(live_bytes, count);
+  count_sites_live(live_bytes, 0, count);
   for (uint32_t id = 1; id < count; id++) figures_round(&figures[id], live_bytes[id], rising);
 }
 

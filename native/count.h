@@ -21,7 +21,7 @@
 #ifndef HT_COUNT_H
 #define HT_COUNT_H
 
-#include "site.h"
+#include "site_counters.h"
 #include "words.h"
 
 #define GAUGE_ALL HT_KIND_COUNT // the gauge over all kinds
@@ -172,10 +172,14 @@ HT_INLINE void count_free_totals(struct count *count, enum ht_kind kind, size_t 
 HT_INLINE void site_touch(struct site *site) {
   uint32_t epoch = __atomic_load_n(&count_shared.epoch, __ATOMIC_RELAXED);
   if (likely(site->epoch == epoch)) return;
-  site->peak_bytes_saved = site->allocated_bytes - site->freed_bytes;
-  site->peak_blocks_saved = (uint32_t)(site->allocations - site->frees);
+  site->peak = site->allocated - site->freed;
   site->epoch = epoch;
 }
+
+// What needs more than an addition to one word: large blocks, a word that is full then.
+void count_site_change(struct site *site, const struct site_change *change);
+void count_site_alloc_long(struct site *site, size_t size_bytes);
+void count_site_free_long(struct site *site, size_t size_bytes, bool temporary);
 
 // Whether the entry is the site's and has room for one more call.
 HT_INLINE bool count_entry_is(const struct count_entry *entry, site_id site) {
@@ -215,16 +219,16 @@ HT_INLINE void count_entry_free(struct count_entry *entry, size_t size_bytes, bo
 
 // With one thread.
 HT_INLINE void count_site_alloc_alone(struct site *site, size_t size_bytes) {
+  if (unlikely(!site_word_has_room(site->allocated, size_bytes))) return count_site_alloc_long(site, size_bytes);
   site_touch(site);
-  site->allocations++;
-  site->allocated_bytes += size_bytes;
+  site->allocated += SITE_CALL + (uint32_t)size_bytes;
 }
 
 HT_INLINE void count_site_free_alone(struct site *site, size_t size_bytes, bool temporary) {
+  if (unlikely(!site_word_has_room(site->freed, size_bytes))) return count_site_free_long(site, size_bytes, temporary);
   site_touch(site);
-  site->frees++;
-  site->freed_bytes += size_bytes;
-  site_temporaries_add(site, temporary);
+  site->freed += SITE_CALL + (uint32_t)size_bytes;
+  site->temporaries += temporary;
 }
 
 HT_INLINE void count_site_alloc(struct count *count, site_id site, size_t size_bytes) {
@@ -260,12 +264,10 @@ void count_free_many(struct count *count, site_id site, enum ht_kind kind, size_
 // A piece of a block that is counted already: the bytes move from the block's site to the piece's and back, no total of
 // live bytes changes, so that a piece can make no peak.
 HT_INLINE void count_lend(struct count *count, site_id site, int64_t bytes) {
-  if (unlikely(count_many_threads())) {
+  if (unlikely(count_many_threads()))
     count_entry_of(count, site)->freed_bytes += (uint64_t)bytes;
-  } else {
-    site_touch(site_at(site));
-    site_at(site)->freed_bytes += (uint64_t)bytes;
-  }
+  else
+    count_site_change(site_at(site), &(struct site_change){.freed_bytes = (uint64_t)bytes});
 }
 
 HT_INLINE void count_piece_alloc(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes) {
@@ -282,12 +284,10 @@ HT_INLINE void count_piece_free(struct count *count, site_id site, enum ht_kind 
 
 HT_INLINE void count_shrink(struct count *count, site_id site, enum ht_kind kind, size_t size_bytes) {
   count_shrink_totals(count, kind, size_bytes);
-  if (count_many_threads()) {
+  if (count_many_threads())
     count_entry_of(count, site)->freed_bytes += size_bytes;
-  } else {
-    site_touch(site_at(site));
-    site_at(site)->freed_bytes += size_bytes;
-  }
+  else
+    count_site_change(site_at(site), &(struct site_change){.freed_bytes = size_bytes});
 }
 
 // ---- reading, at report or sampling time
@@ -307,10 +307,14 @@ void count_site_figures(site_id site, struct site_figures *figures);
 // Figures of the sites [0, count) as they stand, without folding anything and while threads run (racy by a call or
 // two). `live_bytes` is scratch memory of as many entries. While totals rise above every peak so far, now is the peak.
 void count_sites_now(struct site_figures *figures, int64_t *live_bytes, uint32_t count);
-// Live bytes of the sites [0, count) without folding (racy by a call or two; for the timeline).
-void count_sites_live(int64_t *live_bytes, uint32_t count);
+// With one thread, and no front end that counts by itself, nothing changes while it looks: the same of one site.
+bool count_stands_still(void);
+bool count_is_rising(void);
+void count_site_now(site_id site, bool is_rising, struct site_figures *figures);
+// Live bytes of the sites [first, first + count) without folding (racy by a call or two; for the timeline).
+void count_sites_live(int64_t *live_bytes, uint32_t first, uint32_t count);
 // Adds what a front end counts by itself (pyhooks); set once, NULL: none.
-extern void (*count_live_source)(int64_t *live_bytes, uint32_t count);
+extern void (*count_live_source)(int64_t *live_bytes, uint32_t first, uint32_t count);
 // Adds what a front end tallied of a kind (pyhooks); set once, NULL: none.
 extern void (*count_tally_source)(enum ht_kind kind, struct kind_tally *tally);
 // Totals of a kind over all threads, living and gone.

@@ -52,6 +52,7 @@ struct exec_call {
   pid_t *pid; // SPAWN_*, like the next two
   const posix_spawn_file_actions_t *actions;
   const posix_spawnattr_t *attributes;
+  const struct scan_origin *origin; // of what replaces the process
 };
 
 // What the new environment needs.
@@ -315,7 +316,7 @@ static int call_planned(const struct exec_call *call, const struct environment_p
 // The process may write its own report before it becomes another program.
 static int call_seen(const struct exec_call *call, struct environment_plan *plan, int entry_errno) {
   bool replaces_itself = !is_spawn(call) && is_own_process();
-  bool prepared = replaces_itself && exec_prepare();
+  bool prepared = replaces_itself && exec_prepare(call->origin);
   if (replaces_itself) plan->image = own.image + prepared; // without a report this image's number is free for the next
   int result = call_planned(call, plan, entry_errno);
   if (replaces_itself) {
@@ -358,6 +359,7 @@ static int exec_run(const struct exec_call *call) {
   if (is_unseen(call, path.bytes, look)) return call_unseen(call, path.bytes, &plan, entry_errno);
   return call_seen(call, &plan, entry_errno);
 }
+
 void hook_exec_init(const struct session *session) {
   if (!session->library[0]) return;
   own.given = session;
@@ -384,27 +386,56 @@ void hook_exec_fork_child(void) {
 
 // ---- the hooks ----
 
+// Where the program entered the hook, before anything else in it. What lies below are frames of heaptide's, in which
+// earlier calls have left things; but the prologue may have put the program's registers right below the frame pointer.
+#define EXEC_ORIGIN(here)                                                                                              \
+  struct scan_origin here;                                                                                             \
+  scan_origin_fill(&here, (uintptr_t)__builtin_frame_address(0));                                                      \
+  saved_registers_hold(&here)
+
+#define SAVED_REGISTERS 5 // rbx, r12 to r15: behind those that scan_origin_fill has
+static void saved_registers_hold(struct scan_origin *origin) {
+  const uintptr_t *frame = (const uintptr_t *)origin->stack_pointer;
+  for (size_t i = 0; i < SAVED_REGISTERS; i++) origin->registers[SAVED_REGISTERS + i] = frame[-1 - (ptrdiff_t)i];
+}
+
+// What the program passes may be held by nothing else.
+#define ARGUMENT_REGISTER (2 * SAVED_REGISTERS) // there is room for six
+static void arguments_hold(struct scan_origin *origin, const void *file, char *const *argv, char *const *envp) {
+  const void *held[] = {file, argv, envp};
+  for (size_t i = 0; i < 3; i++) origin->registers[ARGUMENT_REGISTER + i] = (uintptr_t)held[i];
+}
+
 HT_EXPORT int execve(const char *path, char *const argv[], char *const envp[]) {
-  struct exec_call call = {.how = BY_PATH, .file = path, .argv = argv, .envp = envp};
+  EXEC_ORIGIN(here);
+  arguments_hold(&here, path, argv, envp);
+  struct exec_call call = {.origin = &here, .how = BY_PATH, .file = path, .argv = argv, .envp = envp};
   return exec_run(&call);
 }
 
 HT_EXPORT int execv(const char *path, char *const argv[]) { return execve(path, argv, environ); }
 
 HT_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[]) {
-  struct exec_call call = {.how = BY_SEARCH, .file = file, .argv = argv, .envp = envp};
+  EXEC_ORIGIN(here);
+  arguments_hold(&here, file, argv, envp);
+  struct exec_call call = {.origin = &here, .how = BY_SEARCH, .file = file, .argv = argv, .envp = envp};
   return exec_run(&call);
 }
 
 HT_EXPORT int execvp(const char *file, char *const argv[]) { return execvpe(file, argv, environ); }
 
 HT_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags) {
-  struct exec_call call = {.how = BY_DIRECTORY, .file = path, .fd = fd, .flags = flags, .argv = argv, .envp = envp};
+  EXEC_ORIGIN(here);
+  arguments_hold(&here, path, argv, envp);
+  struct exec_call call = {
+      .origin = &here, .how = BY_DIRECTORY, .file = path, .fd = fd, .flags = flags, .argv = argv, .envp = envp};
   return exec_run(&call);
 }
 
 HT_EXPORT int fexecve(int fd, char *const argv[], char *const envp[]) {
-  struct exec_call call = {.how = BY_DESCRIPTOR, .fd = fd, .argv = argv, .envp = envp};
+  EXEC_ORIGIN(here);
+  arguments_hold(&here, NULL, argv, envp);
+  struct exec_call call = {.origin = &here, .how = BY_DESCRIPTOR, .fd = fd, .argv = argv, .envp = envp};
   return exec_run(&call);
 }
 
@@ -446,37 +477,43 @@ static void arguments_take(char **argv, const char *first, va_list *rest) {
 }
 
 // What execl, execlp and execle share: the list, then with `with_environment` the environment behind it.
-static int exec_list(enum exec_how how, bool with_environment, const char *file, const char *first, va_list *list) {
+static int exec_list(enum exec_how how, bool with_environment, const char *file, const char *first, va_list *list,
+                     struct scan_origin *origin) {
   va_list counting;
   va_copy(counting, *list);
   char **argv = alloca(arguments_count(first, &counting) * sizeof(char *));
   va_end(counting);
   arguments_take(argv, first, list);
   char *const *envp = with_environment ? va_arg(*list, char *const *) : environ;
-  struct exec_call call = {.how = how, .file = file, .argv = argv, .envp = envp};
+  origin->registers[ARGUMENT_REGISTER] = (uintptr_t)file; // and what else came in registers: four arguments, or more
+  for (size_t i = 0; i < 5 && argv[i]; i++) origin->registers[ARGUMENT_REGISTER + 1 + i] = (uintptr_t)argv[i];
+  struct exec_call call = {.origin = origin, .how = how, .file = file, .argv = argv, .envp = envp};
   return exec_run(&call);
 }
 
 HT_EXPORT int execl(const char *path, const char *argument, ...) {
+  EXEC_ORIGIN(here);
   va_list list;
   va_start(list, argument);
-  int result = exec_list(BY_PATH, false, path, argument, &list);
+  int result = exec_list(BY_PATH, false, path, argument, &list, &here);
   va_end(list);
   return result;
 }
 
 HT_EXPORT int execlp(const char *file, const char *argument, ...) {
+  EXEC_ORIGIN(here);
   va_list list;
   va_start(list, argument);
-  int result = exec_list(BY_SEARCH, false, file, argument, &list);
+  int result = exec_list(BY_SEARCH, false, file, argument, &list, &here);
   va_end(list);
   return result;
 }
 
 HT_EXPORT int execle(const char *path, const char *argument, ...) {
+  EXEC_ORIGIN(here);
   va_list list;
   va_start(list, argument);
-  int result = exec_list(BY_PATH, true, path, argument, &list);
+  int result = exec_list(BY_PATH, true, path, argument, &list, &here);
   va_end(list);
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "scan.h"
 #include "session.h"
 
 // Called once by the recorder's init, before threads, also where this process itself is not recorded. Before it, or
@@ -20,8 +21,8 @@ void hook_exec_fork_child(void);
 
 // Defined by the recorder. Called before the process's own exec (never in a vfork child, never for posix_spawn),
 // when the file to execute is there: writes the report of the image that ends. True: a report was written, the next
-// image gets the next number.
-bool exec_prepare(void);
+// image gets the next number. `origin`: where the program entered the hook.
+bool exec_prepare(const struct scan_origin *origin);
 // Defined by the recorder. After exec_prepare, when exec failed after all: takes the report back where one was written.
 void exec_failed(bool reported);
 

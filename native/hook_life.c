@@ -189,9 +189,8 @@ static uint64_t allocated_bytes(void) {
   return bytes;
 }
 
-bool exec_prepare(void) {
-  struct report_order order = {.reason = HT_REASON_EXEC, .scan = true, .before = snapshot_end};
-  scan_origin_fill(&order.origin, (uintptr_t)__builtin_frame_address(0));
+bool exec_prepare(const struct scan_origin *origin) {
+  struct report_order order = {.reason = HT_REASON_EXEC, .scan = true, .before = snapshot_end, .origin = *origin};
   if (sys_pid() != life_pid || !thread_recording()) return false;
   checkpoint_set(false);
   bool only_forked = forked && allocated_bytes() < FORK_EXEC_BYTES;

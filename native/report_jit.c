@@ -25,7 +25,7 @@ struct jit_map {
 // ---- the frames
 
 static bool frame_is_jit(const struct report_tables *tables, uint32_t id) {
-  return tables->frames[id] != 0 && frame_table[id].kind == HT_FRAME_JIT;
+  return numbering_has(&tables->frames, id) && frame_table[id].kind == HT_FRAME_JIT;
 }
 
 static uint32_t frames_count(const struct report_tables *tables) {

@@ -10,7 +10,7 @@
 uint32_t owners_section_count(void) { return owners_on ? OWNER_SECTIONS : 0; }
 
 static uint32_t owner_of_site(const struct report_tables *tables, uint32_t id) {
-  return tables->sites[id] ? owner_of_node(site_table[id].node) : 0;
+  return numbering_has(&tables->sites, id) ? owner_of_node(site_table[id].node) : 0;
 }
 
 // A number that the parent gave, in a fork child: whose it was is not known here.
@@ -41,7 +41,7 @@ static void sites_write(const struct report_owners *owners, struct writer *write
   writer_section(writer, HT_SECTION_SITE_OWNERS);
   writer_add(writer, &number, sizeof number);
   for (uint32_t id = 1; id < owners->tables->site_end; id++) {
-    if (!owners->tables->sites[id]) continue;
+    if (!numbering_has(&owners->tables->sites, id)) continue;
     number = owners->file_number[owner_of_site(owners->tables, id)];
     writer_add(writer, &number, sizeof number);
   }

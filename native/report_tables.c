@@ -13,8 +13,6 @@
 #include "stack_table.h"
 #include "sys.h"
 
-#define WANTED UINT32_MAX // in a map before tables_number
-
 // ---- memory that madvise gave back
 
 // Bytes of a range that no page backs any more.
@@ -42,31 +40,25 @@ static void lazy_bytes_count(struct report_tables *tables) {
 
 // ---- numbering
 
-static uint32_t *map_make(uint32_t count) { return sys_map(((size_t)count + 1) * sizeof(uint32_t)); }
-
-static void map_drop(uint32_t *map, uint32_t count) {
-  if (map) sys_unmap(map, ((size_t)count + 1) * sizeof(uint32_t));
-}
-
 // Frames that are interned after numbering began: one for each holder on a stack.
 #define LATER_FRAMES 64u
 
-static bool maps_make(struct report_tables *tables) {
+static bool tables_start(struct report_tables *tables) {
   *tables =
       (struct report_tables){.site_end = site_count, .node_end = node_count, .frame_end = frame_count + LATER_FRAMES};
-  tables->sites = map_make(tables->site_end);
-  tables->nodes = map_make(tables->node_end);
-  tables->frames = map_make(tables->frame_end);
+  bool started = numbering_start(&tables->sites, tables->site_end);
+  started = numbering_start(&tables->nodes, tables->node_end) && started;
+  started = numbering_start(&tables->frames, tables->frame_end) && started;
   // Python's names keep their ids: the blob comes first. Its byte 0 is the empty string's.
   if (string_bytes)
     buffer_append(&tables->strings, string_blob, string_bytes);
   else
     buffer_append(&tables->strings, "", 1);
-  return tables->sites && tables->nodes && tables->frames;
+  return started;
 }
 
 bool tables_begin(struct report_tables *tables) {
-  bool made = maps_make(tables);
+  bool made = tables_start(tables);
   resident_begin();
   lazy_bytes_count(tables);
   resident_end();
@@ -74,7 +66,10 @@ bool tables_begin(struct report_tables *tables) {
 }
 
 bool tables_begin_now(struct report_tables *tables) {
-  if (!maps_make(tables)) return false;
+  if (!tables_start(tables)) return false;
+  tables->unsettled = true;
+  tables->rising = count_is_rising();
+  if (count_stands_still()) return true;
   size_t live_size = tables->site_end * sizeof(int64_t);
   int64_t *live_bytes = sys_map(live_size);
   tables->now = sys_map(tables->site_end * sizeof *tables->now);
@@ -84,67 +79,52 @@ bool tables_begin_now(struct report_tables *tables) {
 }
 
 void tables_drop(struct report_tables *tables) {
-  map_drop(tables->sites, tables->site_end);
-  map_drop(tables->nodes, tables->node_end);
-  map_drop(tables->frames, tables->frame_end);
+  numbering_drop(&tables->sites);
+  numbering_drop(&tables->nodes);
+  numbering_drop(&tables->frames);
   if (tables->jit_names) sys_unmap(tables->jit_names, tables->frame_end * sizeof *tables->jit_names);
   if (tables->lazy_bytes) sys_unmap(tables->lazy_bytes, tables->site_end * sizeof(uint64_t));
   if (tables->now) sys_unmap(tables->now, tables->site_end * sizeof *tables->now);
   buffer_drop(&tables->strings);
 }
 
-void tables_want(struct report_tables *tables, site_id site) {
-  if (site.value && site.value < tables->site_end) tables->sites[site.value] = WANTED;
-}
+void tables_want(struct report_tables *tables, site_id site) { numbering_want(&tables->sites, site.value); }
 
 static bool figures_any(const struct site_figures *figures) {
   return (figures->allocations | figures->frees | figures->live_bytes | figures->live_blocks | figures->peak_bytes) !=
          0;
 }
 
-void tables_want_frame(struct report_tables *tables, uint32_t frame) {
-  if (frame < tables->frame_end) tables->frames[frame] = WANTED;
-}
+void tables_want_frame(struct report_tables *tables, uint32_t frame) { numbering_want(&tables->frames, frame); }
 
 static void stack_want(struct report_tables *tables, uint32_t node) {
-  while (node < tables->node_end && node_is_frame(node) && tables->nodes[node] != WANTED) {
-    tables->nodes[node] = WANTED;
+  for (; node_is_frame(node) && numbering_want(&tables->nodes, node); node = node_table[node].parent)
     tables_want_frame(tables, node_table[node].frame);
-    node = node_table[node].parent;
-  }
 }
 
-static void sites_number(struct report_tables *tables) {
+static void sites_want(struct report_tables *tables) {
   struct site_figures figures;
-  tables->site_used = 1;
   for (uint32_t id = 1; id < tables->site_end; id++) {
     tables_figures(tables, (site_id){id}, &figures);
-    if (tables->sites[id] != WANTED && !figures_any(&figures)) continue;
-    tables->sites[id] = tables->site_used++;
+    if (!numbering_has(&tables->sites, id) && !figures_any(&figures)) continue;
+    numbering_want(&tables->sites, id);
     stack_want(tables, site_table[id].node);
   }
 }
 
-// Wanted entries in the recorder's order, so that a node's parent keeps coming before it.
-static uint32_t map_number(uint32_t *map, uint32_t end) {
-  uint32_t used = 1;
-  for (uint32_t id = 1; id < end; id++)
-    if (map[id] == WANTED) map[id] = used++;
-  return used;
-}
-
 void tables_number(struct report_tables *tables) {
-  sites_number(tables);
-  tables->node_used = map_number(tables->nodes, tables->node_end);
-  tables->frame_used = map_number(tables->frames, tables->frame_end);
+  sites_want(tables);
+  tables->site_used = numbering_count(&tables->sites);
+  tables->node_used = numbering_count(&tables->nodes); // a node's parent keeps coming before it
+  tables->frame_used = numbering_count(&tables->frames);
 }
 
 uint32_t tables_site(const struct report_tables *tables, site_id site) {
-  return site.value < tables->site_end ? tables->sites[site.value] : 0;
+  return numbering_of(&tables->sites, site.value);
 }
 
 uint32_t tables_frame(const struct report_tables *tables, uint32_t frame) {
-  return frame < tables->frame_end ? tables->frames[frame] : 0;
+  return numbering_of(&tables->frames, frame);
 }
 
 uint32_t tables_string(struct report_tables *tables, const char *string) {
@@ -158,6 +138,7 @@ void tables_figures(const struct report_tables *tables, site_id site, struct sit
     *figures = tables->now[site.value];
     return;
   }
+  if (tables->unsettled) return count_site_now(site, tables->rising, figures);
   count_site_figures(site, figures);
   uint64_t missing = tables->lazy_bytes ? tables->lazy_bytes[site.value] : 0;
   figures->live_bytes -= missing < figures->live_bytes ? missing : figures->live_bytes;
@@ -176,11 +157,11 @@ void tables_write_sites(struct report_tables *tables, struct writer *writer) {
   writer_section(writer, HT_SECTION_SITES);
   writer_add(writer, &row, sizeof row);
   for (uint32_t id = 1; id < tables->site_end; id++) {
-    if (tables->sites[id] == 0) continue;
+    if (!numbering_has(&tables->sites, id)) continue;
     struct site_figures figures;
     tables_figures(tables, (site_id){id}, &figures);
     row = (struct ht_file_site){
-        .node = tables->nodes[site_table[id].node],
+        .node = numbering_of(&tables->nodes, site_table[id].node),
         .kind = site_table[id].kind,
         .flags = site_flags((site_id){id}),
         .allocations = figures.allocations,
@@ -202,8 +183,9 @@ void tables_write_nodes(struct report_tables *tables, struct writer *writer) {
   writer_section(writer, HT_SECTION_NODES);
   writer_add(writer, &row, sizeof row);
   for (uint32_t id = 1; id < tables->node_end; id++) {
-    if (tables->nodes[id] == 0) continue;
-    row = (struct ht_file_node){tables->nodes[node_table[id].parent], tables->frames[node_table[id].frame]};
+    if (!numbering_has(&tables->nodes, id)) continue;
+    row = (struct ht_file_node){numbering_of(&tables->nodes, node_table[id].parent),
+                                numbering_of(&tables->frames, node_table[id].frame)};
     writer_add(writer, &row, sizeof row);
   }
   writer_section_end(writer);
@@ -223,7 +205,7 @@ void tables_write_frames(struct report_tables *tables, struct writer *writer) {
   writer_section(writer, HT_SECTION_FRAMES);
   writer_add(writer, &row, sizeof row);
   for (uint32_t id = 1; id < tables->frame_end; id++) {
-    if (tables->frames[id] == 0) continue;
+    if (!numbering_has(&tables->frames, id)) continue;
     row = frame_row(&frame_table[id]);
     if (tables->jit_names && tables->jit_names[id]) row.name = tables->jit_names[id];
     writer_add(writer, &row, sizeof row);

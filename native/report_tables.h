@@ -5,15 +5,16 @@
 
 #include "buffer.h"
 #include "count.h"
+#include "numbering.h"
 #include "words.h"
 #include "writer.h"
 
 struct report_tables {
-  // By the recorder's number, the file's; 0: not in the file. Own memory.
-  uint32_t *sites, *nodes, *frames;
+  struct numbering sites, nodes, frames;     // from the recorder's number to the file's
   uint32_t site_end, node_end, frame_end;    // the recorder's counts when numbering began
   uint32_t site_used, node_used, frame_used; // the file's counts, entry 0 included
-  struct site_figures *now;                  // by the recorder's site, of a checkpoint; NULL: the counters are settled
+  bool unsettled, rising;                    // a checkpoint's; count_is_rising
+  struct site_figures *now;                  // its figures by the recorder's site; NULL: they change no more
   uint64_t *lazy_bytes; // by the recorder's site: live bytes that madvise took the pages of; NULL: none
   uint32_t *jit_names;  // by the recorder's frame: string ref of its name; NULL: none known
   struct buffer strings;

@@ -14,7 +14,8 @@
 // Walking the sites may take 1 % of the time, and so may adding up the calls.
 #define WALK_SHARE 100
 #define TALLY_SHARE 100
-#define WALK_GUESS_NS 5 // a step, before the first walk was measured
+#define WALK_SITES 65536u // looked at in one go: each takes 8 bytes, and a look through what threads have not folded
+#define WALK_GUESS_NS 5   // a step, before the first walk was measured
 
 // The clock. Set once before threads exist (or in the fork child); `ticks_per_1024_ns` is refined under sample_lock.
 static uint64_t start_ns, start_unix_ns, start_tsc;
@@ -116,12 +117,15 @@ static void history_walk(uint64_t total_bytes) {
   uint64_t least = total_bytes / HISTORY_SITE_MIN_SHARE;
   if (least < HISTORY_SITE_MIN_BYTES) least = HISTORY_SITE_MIN_BYTES;
   uint32_t end = __atomic_load_n(&site_count, __ATOMIC_ACQUIRE);
-  int64_t *live_bytes = sys_map(end * sizeof *live_bytes);
+  int64_t *live_bytes = sys_map(WALK_SITES * sizeof *live_bytes);
   if (!live_bytes) return;
-  count_sites_live(live_bytes, end);
-  for (uint32_t id = site_inherited; id < end; id++)
-    if (live_bytes[id] >= (int64_t)least) history_add(history, (site_id){id}, (uint64_t)live_bytes[id]);
-  sys_unmap(live_bytes, end * sizeof *live_bytes);
+  for (uint32_t first = site_inherited, count; first < end; first += count) {
+    count = end - first < WALK_SITES ? end - first : WALK_SITES;
+    count_sites_live(live_bytes, first, count);
+    for (uint32_t i = 0; i < count; i++)
+      if (live_bytes[i] >= (int64_t)least) history_add(history, (site_id){first + i}, (uint64_t)live_bytes[i]);
+  }
+  sys_unmap(live_bytes, WALK_SITES * sizeof *live_bytes);
 }
 
 // The next point's time: whole periods after the start, where samples are taken too.

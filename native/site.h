@@ -4,24 +4,23 @@
 
 #include "words.h"
 
-// 64 bytes, one cache line. Counters of a one-thread program are updated here at once; with several threads each
-// keeps deltas (count.h) and folds them in under `busy`.
+// 32 bytes: half a million distinct stacks are nothing rare, and most of them count next to nothing (site_counters.h).
+// Counters of a one-thread program are updated here at once; with several threads each keeps deltas (count.h) and folds
+// them in under `busy`.
 struct site {
-  uint32_t tag;   // upper half of the stack's hash
-  uint32_t node;  // node_id of the innermost frame
-  uint32_t epoch; // the peak epoch of the last update
-  uint32_t peak_blocks_saved;
-  uint64_t allocations, frees;
-  uint64_t allocated_bytes, freed_bytes;
-  uint64_t peak_bytes_saved; // live bytes before the first update of `epoch`, that is at the last peak
-  uint32_t temporaries;      // the lower bits
-  uint8_t temporaries_high;  // 40 bits in all: malloc and free in a tight loop for half a day
-  uint8_t busy;              // spin bit: a fold is in progress
-  uint8_t kind;
-  uint8_t flags; // HT_SITE_*, SITE_OF_START
+  uint64_t hash;                // the stack's, with the kind
+  uint32_t kind : 6;            // first: each free asks for it
+  uint32_t node : NODE_ID_BITS; // of the innermost frame
+  uint32_t epoch;               // the peak epoch of the last update
+  uint32_t allocated, freed;    // calls and bytes since they were last carried
+  uint32_t peak;                // allocated - freed before the first update of `epoch`, that is at the last peak
+  uint16_t temporaries;         // among the calls in `freed`
+  uint8_t busy;                 // spin bit: a fold is in progress
+  uint8_t flags;                // HT_SITE_*, SITE_OF_START
 };
-_Static_assert(sizeof(struct site) == 64, "a site is one cache line");
+_Static_assert(sizeof(struct site) == 32, "two sites in a cache line");
 
+#define SITE_KIND 63u
 #define SITE_OF_START 0x80u   // of a language's runtime while it starts: no leak of the program's; not written
 #define LIVE_MAP_SITE_BITS 26 // what an entry of the live map has room for
 
@@ -47,12 +46,6 @@ void site_shrink_locked(size_t share_bytes);
 site_id site_find(uint64_t hash, enum ht_kind kind, site_id before, node_id (*node_of)(void *context), void *context);
 // The same, but makes none: 0 when there is no such site.
 site_id site_known(uint64_t hash, site_id before);
-HT_INLINE uint64_t site_temporaries(const struct site *site) {
-  return (uint64_t)site->temporaries_high << 32 | site->temporaries;
-}
-HT_INLINE void site_temporaries_add(struct site *site, uint32_t more) {
-  site->temporaries_high += __builtin_add_overflow(site->temporaries, more, &site->temporaries);
-}
 HT_INLINE struct site *site_at(site_id id) { return &site_table[id.value]; }
 // `which`: of enum site_reserved.
 HT_INLINE site_id site_reserved(uint32_t which) { return (site_id){site_reserved_first + which}; }

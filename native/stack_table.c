@@ -8,8 +8,8 @@
 
 // Reserved address space; memory is only used for what is filled. With an address space limit (ulimit -v) smaller
 // reservations are tried; when a table is full, stacks end early and the report says so.
-#define NODES_MAX (1u << 26)
-#define FRAMES_MAX (1u << 22)
+#define NODES_MAX (1u << NODE_ID_BITS)
+#define FRAMES_MAX (1u << FRAME_ID_BITS)
 #define STRINGS_MAX (1u << 28)
 
 struct frame *frame_table;
@@ -20,7 +20,8 @@ uint32_t string_bytes = 1;
 char *string_blob;
 static uint32_t nodes_max, frames_max, strings_max;
 
-#define CHILDREN_LISTED 8 // of a node, in the order they came; those after them are found through a lookup table
+#define CHILDREN_LISTED 8     // of a node, in the order they came; those after them are found through a lookup table
+#define NEAR_NODES (1u << 16) // a child further than this from the one before it too
 
 // Lookup tables: open addressing, 4-byte ids, 0 is empty. Guarded by site_lock.
 struct id_table {
@@ -123,12 +124,12 @@ static bool node_same(uint32_t id, const void *wanted) {
 // 0: the table is full.
 static uint32_t node_new(uint32_t parent, uint32_t frame) {
   if (node_count == nodes_max) return 0;
-  node_table[node_count] = (struct node){parent, frame, 0, 0};
+  node_table[node_count] = (struct node){parent & NODE_ID_MOST, frame & FRAME_ID_MOST, 0};
   return node_count++;
 }
 
 static uint32_t many_intern(uint32_t parent, uint32_t frame) {
-  struct node wanted = {.parent = parent, .frame = frame};
+  struct node wanted = {.parent = parent & NODE_ID_MOST, .frame = frame & FRAME_ID_MOST};
   table_grow(&many_children, node_hash);
   uint32_t *slot = table_slot(&many_children, node_hash_of(&wanted), node_same, &wanted);
   if (*slot) return *slot;
@@ -137,15 +138,36 @@ static uint32_t many_intern(uint32_t parent, uint32_t frame) {
   return *slot;
 }
 
-// Most nodes have a child or two, and most new nodes are children of a new one: a list needs no look at memory far
-// away.
-uint32_t node_intern_locked(uint32_t parent, uint32_t frame) {
-  uint32_t *link = &node_table[parent].child;
-  for (int listed = 0; listed < CHILDREN_LISTED; listed++, link = &node_table[*link].sibling) {
-    if (!*link) return (*link = node_new(parent, frame)) ? *link : parent;
-    if (node_table[*link].frame == frame) return *link;
+// The list of a node's children, as far as it was looked at.
+struct children {
+  uint32_t last, count;
+};
+
+// 0: the list has no such child.
+static uint32_t child_listed(uint32_t parent, uint32_t frame, struct children *children) {
+  uint32_t child = parent + 1;
+  *children = (struct children){0, 0};
+  if (child >= node_count || node_table[child].parent != parent) return 0;
+  for (;; child += node_table[child].next) {
+    if (node_table[child].frame == frame) return child;
+    *children = (struct children){child, children->count + 1};
+    if (!node_table[child].next) return 0;
   }
-  return many_intern(parent, frame);
+}
+
+// Most nodes have a child or two, and most new nodes are children of a new one: a list needs no look at memory far
+// away, nor memory for the way to the first child. A list that a child did not go into never gets another one: the last
+// in it is as far away, or there are as many.
+uint32_t node_intern_locked(uint32_t parent, uint32_t frame) {
+  struct children children;
+  uint32_t known = child_listed(parent, frame, &children), last = children.last;
+  if (known) return known;
+  bool listed = last ? node_count - last < NEAR_NODES && children.count < CHILDREN_LISTED : node_count == parent + 1;
+  if (!listed) return many_intern(parent, frame);
+  uint32_t node = node_new(parent, frame);
+  if (!node) return parent;
+  if (last) node_table[last].next = (node - last) & (NEAR_NODES - 1);
+  return node;
 }
 
 // ---- frames

@@ -11,10 +11,17 @@ struct frame {
   uint32_t module; // index in the module table; UINT32_MAX: none. Python: string id of the function
   uint64_t value; // address in the ELF file (run-time address without a module). Python: string id of file << 32 | line
 };
+#define FRAME_ID_BITS 22
+#define FRAME_ID_MOST ((1u << FRAME_ID_BITS) - 1)
+
+// Its first child is the node after it, when that is a child of it. The others follow in a list while they are near
+// each other, and are in a lookup table from the first on that is not (node_intern_locked).
 struct node {
-  uint32_t parent, frame;
-  uint32_t child, sibling; // its first child, the next child of its parent (node_intern_locked); 0: none
+  uint64_t parent : NODE_ID_BITS;
+  uint64_t frame : FRAME_ID_BITS;
+  uint64_t next : 16; // how many nodes on its parent's next child in the list is; 0: none
 };
+_Static_assert(sizeof(struct node) == 8, "half a million distinct stacks are nothing rare");
 
 extern struct frame *frame_table;
 extern uint32_t frame_count; // [1, frame_count)

@@ -26,6 +26,8 @@ typedef struct {
 typedef struct {
   uint32_t value;
 } node_id;
+#define NODE_ID_BITS 26
+#define NODE_ID_MOST ((1u << NODE_ID_BITS) - 1)
 
 // A live block as the live map knows it.
 struct block {

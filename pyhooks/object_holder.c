@@ -283,7 +283,7 @@ static void sites_choose(uint32_t end) {
   int64_t *live_bytes = sys_map(end * sizeof *live_bytes); // by site
   held_count = 0;
   if (!live_bytes) return;
-  count_sites_live(live_bytes, end);
+  count_sites_live(live_bytes, 0, end);
   for (uint32_t id = 1; id < end; id++)
     if (id < SITE_FIRST || !object_graph_of_site((site_id){id})) live_bytes[id] = 0;
   held_count = largest_sites(live_bytes, end, sites, SITES_MAX);

@@ -45,18 +45,18 @@ static void sum_pair(struct line_sum *sum, const struct pair *pair) {
 static void fold_line(struct site *site, struct fold *fold, const struct line_sum *now) {
   struct line_sum *added = &fold->added;
   bool same_epoch = fold->epoch == count_shared.epoch;
-  site_touch(site);
-  site->peak_bytes_saved +=
-      now->peak_bytes - (same_epoch ? added->peak_bytes : added->allocated_bytes - added->freed_bytes);
-  site->peak_blocks_saved +=
-      now->peak_blocks - (same_epoch ? added->peak_blocks : (uint32_t)(added->allocations - added->frees));
-  site->allocations += now->allocations - added->allocations;
-  site->frees += now->frees - added->frees;
-  site->allocated_bytes += now->allocated_bytes - added->allocated_bytes;
-  site->freed_bytes += now->freed_bytes - added->freed_bytes;
-  uint64_t temporaries = site_temporaries(site) + now->temporaries - added->temporaries;
-  site->temporaries = (uint32_t)temporaries;
-  site->temporaries_high = (uint8_t)(temporaries >> 32);
+  struct site_change change = {
+      .allocations = now->allocations - added->allocations,
+      .frees = now->frees - added->frees,
+      .temporaries = now->temporaries - added->temporaries,
+      .allocated_bytes = now->allocated_bytes - added->allocated_bytes,
+      .freed_bytes = now->freed_bytes - added->freed_bytes,
+      .peak_bytes =
+          (int64_t)(now->peak_bytes - (same_epoch ? added->peak_bytes : added->allocated_bytes - added->freed_bytes)),
+      .peak_blocks = (int32_t)(now->peak_blocks -
+                               (same_epoch ? added->peak_blocks : (uint32_t)(added->allocations - added->frees))),
+  };
+  count_site_change(site, &change);
   *fold = (struct fold){*now, count_shared.epoch};
 }
 
@@ -72,19 +72,18 @@ static void lines_fold(void) {
 
 // For the timeline, at any time and in any thread: what the pairs hold now and the sites do not have yet. The count is
 // read before the arrays, which only get larger.
-void python_report_live_add(int64_t *live_bytes, uint32_t site_end) {
+void python_report_live_add(int64_t *live_bytes, uint32_t first, uint32_t count) {
   uint32_t end = __atomic_load_n(&pair_count, __ATOMIC_ACQUIRE);
   const line_id *lines_of_pairs = __atomic_load_n(&pair_lines, __ATOMIC_ACQUIRE);
   const struct pair *pairs = __atomic_load_n(&pair_table, __ATOMIC_ACQUIRE);
   const struct line *lines = __atomic_load_n(&line_table, __ATOMIC_ACQUIRE);
   for (uint32_t id = pair_inherited; id < end; id++) {
-    uint32_t site = lines[lines_of_pairs[id].value].site.value;
-    if (site < site_end) live_bytes[site] += (int64_t)pair_live(&pairs[id]) * pairs[id].size_bytes;
+    uint32_t site = lines[lines_of_pairs[id].value].site.value - first;
+    if (site < count) live_bytes[site] += (int64_t)pair_live(&pairs[id]) * pairs[id].size_bytes;
   }
   for (uint32_t line = 1; line < folds_capacity && line < line_count; line++) {
-    uint32_t site = lines[line].site.value;
-    if (site < site_end)
-      live_bytes[site] -= (int64_t)(folds[line].added.allocated_bytes - folds[line].added.freed_bytes);
+    uint32_t site = lines[line].site.value - first;
+    if (site < count) live_bytes[site] -= (int64_t)(folds[line].added.allocated_bytes - folds[line].added.freed_bytes);
   }
 }
 

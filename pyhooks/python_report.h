@@ -14,7 +14,7 @@ void python_report_final(void);
 void python_report_release(void);
 
 // Adds to `live_bytes` (one for each site below `site_end`) what small objects hold beyond the sites' own counters.
-void python_report_live_add(int64_t *live_bytes, uint32_t site_end);
+void python_report_live_add(int64_t *live_bytes, uint32_t first, uint32_t count);
 
 // Adds what the pairs tallied: count_tally_source.
 void python_report_tally_add(enum ht_kind kind, struct kind_tally *tally);

@@ -28,7 +28,7 @@ LAYERS = [
         ["stop", "maps_known", "file_words", "allocator_memory", "roots", "frame_owner", "holders", "flood"]
         + ["settled_pages", "scan", "scan_*"],
     ),
-    ("report", ["writer", "report", "report_*", "copy", "checkpoint", "snapshot", "snapshot_request"]),
+    ("report", ["numbering", "writer", "report", "report_*", "copy", "checkpoint", "snapshot", "snapshot_request"]),
     ("hooks", ["hook_*", "init", "attach", "attach_*"]),
 ]
 

@@ -1,4 +1,4 @@
-// sources: native/count.c
+// sources: native/count.c native/site_counters.c
 // The peak of two threads that free at once: what the second frees while the first adds up is not missing in the sum.
 #include "../../native/count.h"
 #include "../../native/lock.h"
@@ -12,6 +12,14 @@
 __thread uint8_t lock_depth;
 void lock_wait(struct lock *lock) { (void)lock; }
 uint64_t sys_tick_ns(void) { return 1; }
+void sys_trim(void *start, size_t bytes, size_t kept_bytes) { (void)start, (void)bytes, (void)kept_bytes; }
+static char memory[1 << 16];
+static size_t memory_used;
+void *sys_map(size_t bytes) {
+  char *start = memory + memory_used;
+  memory_used += (bytes + 63) & ~63ul;
+  return start;
+}
 
 static struct site sites[8];
 struct site *site_table = sites;
@@ -87,13 +95,58 @@ static void an_owner_is_no_exception(void) {
 // A block that was freed unseen may be taken for a larger one when its address is handed out again.
 static void figures_never_wrap(void) {
   struct site_figures figures;
-  sites[6] = (struct site){.allocations = 2, .frees = 1, .allocated_bytes = 200, .freed_bytes = 500};
+  sites[6] = (struct site){.allocated = 2 * SITE_CALL + 200, .freed = SITE_CALL + 500};
   count_site_figures((site_id){6}, &figures);
   EXPECT(figures.live_bytes == 0 && figures.peak_bytes == 0 && figures.live_blocks == 1);
 }
 
+// More than a site's own words hold, of a thread that saw the peak and of one that did not.
+static void folds_are_exact(void) {
+  start();
+  struct site_figures figures;
+  site_id large = {7};
+  int64_t live_bytes[8];
+  for (int i = 0; i < 5000; i++) count_alloc(&threads[i % 2].count, large, HT_KIND_HEAP, 3000000);
+  for (int i = 0; i < 4000; i++) count_free(&threads[i % 3 == 0].count, large, HT_KIND_HEAP, 3000000, i % 2);
+  count_alloc(&threads[1].count, large, HT_KIND_HEAP, 10);
+  count_sites_live(live_bytes, 0, 8);
+  EXPECT(live_bytes[7] == 3000000010);
+  count_sites_live(live_bytes, 6, 2);
+  EXPECT(live_bytes[1] == 3000000010);
+  count_settle();
+  count_site_figures(large, &figures);
+  EXPECT(figures.allocations == 5001 && figures.frees == 4000 && figures.temporaries == 2000);
+  EXPECT(figures.allocated_bytes == 15000000010 && figures.live_bytes == 3000000010 && figures.live_blocks == 1001);
+  EXPECT(figures.peak_bytes == 15000000000 && figures.peak_blocks == 5000);
+  count_sites_live(live_bytes, 6, 2);
+  EXPECT(live_bytes[1] == 3000000010);
+}
+
+// What a checkpoint says of a site while one thread runs: the peak is now as long as totals rise.
+static void one_thread_stands_still(void) {
+  start();
+  threads[0].count = threads[1].count = (struct count){0};
+  count_shared.many_threads = false;
+  struct site_figures figures;
+  site_id alone = {4};
+  EXPECT(count_stands_still());
+  count_alloc(&threads[0].count, alone, HT_KIND_HEAP, 2000000);
+  count_site_now(alone, count_is_rising(), &figures);
+  EXPECT(count_is_rising() && figures.peak_bytes == 2000000 && figures.live_blocks == 1);
+  count_free(&threads[0].count, alone, HT_KIND_HEAP, 2000000, true);
+  count_alloc(&threads[0].count, alone, HT_KIND_HEAP, 500);
+  count_site_now(alone, count_is_rising(), &figures);
+  EXPECT(!count_is_rising() && figures.peak_bytes == 2000000 && figures.peak_blocks == 1);
+  EXPECT(figures.live_bytes == 500 && figures.allocations == 2 && figures.temporaries == 1);
+  count_shared.many_threads = true;
+  EXPECT(!count_stands_still());
+}
+
 int main(void) {
+  if (!site_counters_init(8)) return 2;
   figures_never_wrap();
+  folds_are_exact();
+  one_thread_stands_still();
   frees_wait_while_shares_are_added_up();
   the_sampler_makes_frees_wait_too();
   an_owner_is_no_exception();

@@ -28,8 +28,12 @@ static struct {
   bool report; // what exec_prepare says
 } * recorder;
 
-bool exec_prepare(void) {
-  recorder->prepared++;
+void scan_origin_fill(struct scan_origin *origin, uintptr_t stack_pointer) {
+  *origin = (struct scan_origin){.stack_pointer = stack_pointer};
+}
+
+bool exec_prepare(const struct scan_origin *origin) {
+  recorder->prepared += origin->stack_pointer != 0;
   return recorder->report;
 }
 

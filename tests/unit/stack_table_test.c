@@ -40,6 +40,24 @@ static void children_are_found(uint32_t parent, uint32_t count) {
   free(children);
 }
 
+// A child that comes when many other nodes have come since the one before it.
+static void late_children_are_found(void) {
+  uint32_t parent = node_intern_locked(0, 3000000), leaf = node_intern_locked(parent, 1), children[12];
+  for (uint32_t i = 0; i < 12; i++) {
+    children[i] = node_intern_locked(parent, 10 + i);
+    uint32_t other = node_intern_locked(0, 3000001 + i);
+    for (uint32_t frame = 0; frame < (i % 3 == 1 ? 70000u : 60000u); frame++) other = node_intern_locked(other, 5);
+  }
+  uint32_t under_leaf = node_intern_locked(leaf, 7), count = node_count;
+  EXPECT(node_intern_locked(parent, 1) == leaf && node_intern_locked(leaf, 7) == under_leaf);
+  EXPECT(node_table[under_leaf].parent == leaf && node_table[under_leaf].frame == 7);
+  for (uint32_t i = 0; i < 12; i++) {
+    EXPECT(node_intern_locked(parent, 10 + i) == children[i]);
+    EXPECT(node_table[children[i]].parent == parent && node_table[children[i]].frame == 10 + i);
+  }
+  EXPECT(node_count == count);
+}
+
 int main(void) {
   if (!stack_table_init()) return 2;
   chain_is_shared();
@@ -49,5 +67,6 @@ int main(void) {
   children_are_found(one, 3000);
   children_are_found(other, 3000);
   EXPECT(node_intern_locked(one, 2500) != node_intern_locked(other, 2500));
+  late_children_are_found();
   return failures != 0;
 }
