@@ -1,5 +1,6 @@
 #include "process_life.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,6 +44,31 @@ enum process_stop process_stop_of(uint32_t pid) {
   struct stat_line stat;
   if (!stat_read(pid, &stat)) return PROCESS_STOP_UNKNOWN;
   return stat.state == 'T' || stat.state == 't' ? PROCESS_STOPPED : PROCESS_GOES_ON;
+}
+
+// Fields of /proc/PID/task/TID/status (proc_pid_status(5)).
+static uint64_t task_switches(uint32_t pid, const char *tid) {
+  char path[96], line[256];
+  unsigned long long switches = 0, sum = 0;
+  snprintf(path, sizeof path, "/proc/%u/task/%.16s/status", pid, tid);
+  FILE *file = fopen(path, "re");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "voluntary_ctxt_switches: %llu", &switches) == 1 ||
+        sscanf(line, "nonvoluntary_ctxt_switches: %llu", &switches) == 1)
+      sum += switches;
+  if (file) fclose(file);
+  return sum;
+}
+
+uint64_t process_activity(uint32_t pid) {
+  char path[64];
+  uint64_t sum = 0;
+  snprintf(path, sizeof path, "/proc/%u/task", pid);
+  DIR *tasks = opendir(path);
+  for (struct dirent *entry; tasks && (entry = readdir(tasks));)
+    if (entry->d_name[0] != '.') sum += task_switches(pid, entry->d_name);
+  if (tasks) closedir(tasks);
+  return sum;
 }
 
 static int64_t clock_ns(clockid_t clock) {

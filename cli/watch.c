@@ -201,6 +201,7 @@ static void report_view(struct watch *watch, const struct report *report, const 
   watch->read_at_s = now_s();
   watch->read_s = view.at_s = seconds_of(report->process->duration_ns);
   if (!watch->view_count || view.calls != watch_view(watch)->calls) watch->woken = false;
+  watch->activity = 0;
   kernel_look(watch, &view);
   view_push(watch, view);
 }
@@ -236,6 +237,14 @@ static void wake(struct watch *watch) {
   watch->woken = true;
 }
 
+// A process that allocates little writes none for minutes. One that has not run since its answer has nothing to say.
+static void wake_if_run(struct watch *watch) {
+  uint64_t activity = process_activity((uint32_t)watch->traced.pid);
+  if (watch->activity && watch->activity != activity) watch->woken = false, activity = 0;
+  watch->activity = activity;
+  wake(watch);
+}
+
 // After an exec it goes on under another name.
 static bool image_follow(struct watch *watch) {
   struct traced_list list;
@@ -265,7 +274,7 @@ void watch_look(struct watch *watch) {
     watch->state = WATCH_LEFT;
   } else {
     if (!there || !newest_read(watch, order, found)) {
-      wake(watch);
+      wake_if_run(watch);
       if (watch->view_count) view_again(watch);
     }
     watch->state = watch->view_count ? WATCH_RUNS : WATCH_NOTHING;

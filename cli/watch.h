@@ -1,6 +1,6 @@
 // A traced process looked at again and again while it runs: its figures from its checkpoints (native/checkpoint.h),
-// merged by site, and what they changed by lately. The process does nothing for it but, when it has gone quiet, write
-// one checkpoint more (native/snapshot_request.h).
+// merged by site, and what they changed by lately. The process does nothing for it but write one checkpoint more when
+// there was none for a while although it has run (native/snapshot_request.h).
 #ifndef HT_WATCH_H
 #define HT_WATCH_H
 
@@ -67,6 +67,7 @@ struct watch {
   double read_at_s;         // on the clock, and
   double read_s;            // in the recording's time
   bool woken;               // and nothing has happened since
+  uint64_t activity;        // process_activity after its answer, 0: not known yet
 };
 
 // Begins to watch `traced`, of `folder`, and takes the first view as exactly as it can be had.

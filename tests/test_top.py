@@ -211,6 +211,19 @@ def test_the_end_of_the_process_is_told(sites, out):
         assert f"process {sites.pid} has ended (heaptide report" in terminal.text
 
 
+def test_one_small_block_after_a_pause_is_seen(sites, out):
+    """The process does not look at the clock for so little: it is asked again when it has run."""
+    with top(out) as terminal:
+        for block in (1, 2):
+            quiet_until = time.monotonic() + 5
+            terminal.wait(lambda lines, until=quiet_until: time.monotonic() > until)
+            sites.tell("l")
+            live = f"{1000 * block} B" if block == 1 else f"{1000 * block / 1024:.2f} KiB"
+            terminal.wait(lambda lines, live=live: (row(lines, "grow_little") or [""])[0] == live)
+        terminal.keys("q")
+        assert terminal.end() == 0
+
+
 def test_another_process_of_the_folder(life, out):  # noqa: F811
     program, (end, held) = life("top_sites.c"), os.pipe()
     script = f"{program} <&{end} & {program} <&{end} & wait"

@@ -1,5 +1,5 @@
 // What `heaptide top` is shown: known sites, and more of each when told to. A command is one letter and a newline on
-// stdin, answered by `done`: g grows a site by 1 MiB, c allocates and frees 1000 times, e ends.
+// stdin, answered by `done`: g grows a site by 1 MiB, l by 1000 bytes, c allocates and frees 1000 times, e ends.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +11,7 @@ static void hold_large(void) {
 }
 static void hold_small(void) { held[3] = malloc(100 << 10); }
 static void grow(void) { grown[grown_count++] = malloc(1 << 20); }
+static void grow_little(void) { grown[grown_count++] = malloc(1000); }
 static void churn(void) {
   for (int i = 0; i < 1000; i++) free(malloc(64));
 }
@@ -24,6 +25,7 @@ int main(void) {
   puts("ready");
   while (fgets(line, sizeof line, stdin) && line[0] != 'e') {
     if (line[0] == 'g') grow();
+    if (line[0] == 'l') grow_little();
     if (line[0] == 'c') churn();
     puts("done");
   }
