@@ -2,6 +2,7 @@
 #ifndef HT_ENDED_THREADS_H
 #define HT_ENDED_THREADS_H
 
+#include "thread_name.h"
 #include "words.h"
 
 // Of more than that those with the fewest allocations are added up, and the report shows one row for them.
@@ -9,7 +10,7 @@
 
 struct ended_thread {
   uint32_t tid;
-  char name[16]; // the kernel's, "": unknown
+  char name[THREAD_NAME_BYTES]; // "": unknown
   uint64_t allocations;
   int64_t net_bytes; // thread_net_bytes
 };

@@ -9,11 +9,13 @@
 #include "lock.h"
 #include "real.h"
 #include "sys.h"
+#include "thread_name.h"
 
 struct start {
   void *(*routine)(void *);
   void *argument;
   struct start *next_free;
+  char *name; // THREAD_NAME_BYTES of its own
 };
 
 // Own memory, which the leak scan takes for roots by hook_thread_starts_each: what a half-born thread was given.
@@ -21,6 +23,7 @@ struct start {
 struct start_chunk {
   struct start_chunk *next;
   struct start starts[STARTS_A_CHUNK];
+  char names[STARTS_A_CHUNK][THREAD_NAME_BYTES]; // no roots
 };
 static struct start_chunk *start_chunks;
 static struct start *starts_free;
@@ -34,6 +37,7 @@ static void starts_refill_locked(void) {
   chunk->next = start_chunks;
   start_chunks = chunk;
   for (int i = 0; i < STARTS_A_CHUNK; i++) {
+    chunk->starts[i].name = chunk->names[i];
     chunk->starts[i].next_free = starts_free;
     starts_free = &chunk->starts[i];
   }
@@ -50,7 +54,7 @@ static struct start *start_take(void *(*routine)(void *), void *argument) {
   struct start *start = starts_free;
   if (start) starts_free = start->next_free;
   lock_drop(&starts_lock);
-  if (start) *start = (struct start){routine, argument, NULL};
+  if (start) *start = (struct start){routine, argument, NULL, start->name};
   return start;
 }
 
@@ -104,6 +108,7 @@ static void register_self(void) {
 static void *trampoline(void *start_argument) {
   struct start start = *(struct start *)start_argument;
   register_self();
+  if (thread_tls && start.name[0]) thread_call(thread_tls, start.name);
   start_give_back(start_argument);
   return start.routine(start.argument);
 }
@@ -114,6 +119,7 @@ HT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, vo
   struct start *start = thread_recording() ? start_take(routine, argument) : NULL;
   if (!start) return real.pthread_create(id, attributes, routine, argument);
   thread_many_begin();
+  thread_name_of_new(start->name);
   int error = real.pthread_create(id, attributes, trampoline, start);
   if (error) start_give_back(start);
   return error;

@@ -18,7 +18,7 @@ uint32_t owner_take_locked(uint32_t tid) {
   return owner_end++;
 }
 
-void owner_ended_locked(uint32_t number, const char name[16]) {
+void owner_ended_locked(uint32_t number, const char name[THREAD_NAME_BYTES]) {
   if (number >= owner_first && number < owner_end) memcpy(owner_table[number].name, name, sizeof owner_table->name);
 }
 

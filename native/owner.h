@@ -3,6 +3,7 @@
 #ifndef HT_OWNER_H
 #define HT_OWNER_H
 
+#include "thread_name.h"
 #include "words.h"
 
 // A program that starts a thread for each request would have as many sites: threads beyond these are one.
@@ -13,7 +14,7 @@ _Static_assert(OWNER_REST < 1u << OWNER_BITS, "a number's bits");
 
 struct owner {
   uint32_t tid;
-  char name[16]; // the kernel's, taken when the thread ended; "": it lives, or is unknown
+  char name[THREAD_NAME_BYTES]; // taken when the thread ended; "": it lives, or is unknown
 };
 
 extern HT_HIDDEN bool owners_on;
@@ -24,7 +25,7 @@ extern bool owner_rest_used;
 void owners_init(bool on);
 // The number of a thread that begins; 0 without the option. Under LOCK_RANK_THREADS.
 uint32_t owner_take_locked(uint32_t tid);
-void owner_ended_locked(uint32_t number, const char name[16]);
+void owner_ended_locked(uint32_t number, const char name[THREAD_NAME_BYTES]);
 // In the fork child: those so far were the parent's. What was recorded of them keeps its numbers.
 void owners_fork_child(void);
 

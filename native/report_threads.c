@@ -4,7 +4,6 @@
 
 #include "ended_threads.h"
 #include "lock.h"
-#include "sys.h"
 #include "text.h"
 #include "thread.h"
 
@@ -21,32 +20,12 @@ struct placed {
   struct ht_file_thread_state state;
 };
 
-// The kernel's name of a living thread; "" when it cannot be read. By the process's number, since in a copy of it
-// /proc/self is the copy's.
-static void name_read(uint32_t tid, char name[16]) {
-  char path[64];
-  size_t bytes;
-  struct text text;
-  text_start(&text, path, sizeof path);
-  text_add(&text, "/proc/");
-  text_add_decimal(&text, (uint64_t)sys_pid());
-  text_add(&text, "/task/");
-  text_add_decimal(&text, tid);
-  text_add(&text, "/comm");
-  char line[32];
-  if (!sys_read_all(path, line, sizeof line, &bytes)) bytes = 0;
-  if (bytes && line[bytes - 1] == '\n') bytes--;
-  if (bytes > 15) bytes = 15;
-  memcpy(name, line, bytes);
-  name[bytes] = 0;
-}
-
 // Last, and not while the list is locked: a file is read for each.
 static void living_names_set(struct report_threads *threads, struct report_tables *tables) {
-  char name[16];
+  char name[THREAD_NAME_BYTES];
   for (uint32_t i = 0; i < threads->count; i++) {
     if (!(threads->states[i].flags & HT_THREAD_LIVES) || threads->rows[i].name) continue;
-    name_read(threads->rows[i].tid, name);
+    thread_name_of_tid(threads->rows[i].tid, name);
     threads->rows[i].name = tables_string(tables, name);
   }
 }
@@ -96,7 +75,7 @@ static void ended_insert(struct collection *collection, const struct ended_threa
 static void living_insert(struct collection *collection, const struct thread *thread) {
   struct placed placed = {{thread->tid, 0, thread_allocations(thread)},
                           {.flags = HT_THREAD_LIVES, .net_bytes = thread_net_bytes(thread)}};
-  if (thread->is_main) placed.row.name = tables_string(collection->tables, "main");
+  placed.row.name = tables_string(collection->tables, thread->is_main ? "main" : thread->name);
   row_insert(collection, &placed);
 }
 
@@ -128,6 +107,7 @@ static void rows_collect(struct report_threads *threads, struct report_tables *t
 }
 
 void threads_collect(struct report_threads *threads, struct report_tables *tables) {
+  thread_names_of_living();
   rows_collect(threads, tables);
   living_names_set(threads, tables);
 }

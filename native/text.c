@@ -44,6 +44,15 @@ void text_add_escaped(struct text *text, const char *string) {
   }
 }
 
+size_t text_whole_characters(const char *bytes, size_t count) {
+  size_t last = count;
+  while (last > 0 && ((uint8_t)bytes[last - 1] & 0xc0) == 0x80) last--;
+  if (last == 0) return count;
+  uint8_t lead = (uint8_t)bytes[--last];
+  size_t needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return count - last < needed ? last : count;
+}
+
 // The value of a hexadecimal digit, -1 for anything else.
 static int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';

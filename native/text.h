@@ -21,6 +21,9 @@ void text_add_bytes(struct text *text, const char *bytes, size_t count);
 void text_add_decimal(struct text *text, uint64_t value);
 void text_add_hex(struct text *text, uint64_t value); // lower case, without 0x
 
+// How many of `count` bytes of UTF-8 make whole characters: a last one that was cut is left out.
+size_t text_whole_characters(const char *bytes, size_t count);
+
 // Adds `string` with `%`, `;` and bytes below 0x21 written as %XX (native/options.def).
 void text_add_escaped(struct text *text, const char *string);
 

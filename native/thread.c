@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "alt_stack.h"
@@ -145,8 +144,14 @@ void thread_register(uintptr_t low, uintptr_t high) {
 
 void thread_entering_set(bool on) { entering = on; }
 
+void thread_call(struct thread *thread, const char name[THREAD_NAME_BYTES]) {
+  lock_take(&threads_lock);
+  memcpy(thread->name, name, sizeof thread->name);
+  lock_drop(&threads_lock);
+}
+
 void thread_exiting(struct thread *thread) {
-  sys_call3(SYS_prctl, PR_GET_NAME, (long)thread->name, 0); // 16 bytes with the NUL, prctl(2)
+  if (!thread->name[0]) thread_name_own(thread->name);
   lock_take(&threads_lock);
   owner_ended_locked(stack_memo_owner(&thread->memo), thread->name);
   thread->state = THREAD_EXITING;

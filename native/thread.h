@@ -6,6 +6,7 @@
 
 #include "count.h"
 #include "stack_memo.h"
+#include "thread_name.h"
 #include "words.h"
 
 // In place of a hook that it is in: it was outside of any when recording ended, and begins none any more.
@@ -53,9 +54,9 @@ struct thread {
   struct thread *next;                        // in the list of all structs, never unlinked
   struct stack_memo memo;
   struct count count;
-  uint64_t allocations_before; // of the threads that had this struct before
-  int64_t net_before;          // and what they had allocated beyond what they freed, in bytes
-  char name[16];               // the kernel's, taken when the thread ends
+  uint64_t allocations_before;  // of the threads that had this struct before
+  int64_t net_before;           // and what they had allocated beyond what they freed, in bytes
+  char name[THREAD_NAME_BYTES]; // a front end's; without one the kernel's, taken when the thread ends
   bool is_main;
   uint8_t moving;              // its realloc is under way: the old block is out of the live map, the new one not yet in
   uint64_t heap_sample_random; // 0: none drawn yet
@@ -95,6 +96,8 @@ struct lock *thread_list_lock(void);
 void thread_register(uintptr_t stack_low, uintptr_t stack_high);
 // While heaptide itself calls into the C library in a thread without a struct: its calls are not recorded.
 void thread_entering_set(bool entering);
+// What a front end calls it. Where threads run and others may read it.
+void thread_call(struct thread *thread, const char name[THREAD_NAME_BYTES]);
 // From the thread's key destructor: its struct may be taken over once the thread is gone.
 void thread_exiting(struct thread *thread);
 // Allocations of a struct's present thread so far.

@@ -81,12 +81,22 @@ size_t object_basic_bytes(const void *object) {
   return bytes > 0 ? (size_t)bytes : 0;
 }
 
+static bool string_has_at(const void *string, size_t start, const char *text) {
+  size_t i = 0;
+  while (text[i] && python.PyUnicode_ReadChar((void *)string, (ssize_t)(start + i)) == (uint8_t)text[i]) i++;
+  return !text[i];
+}
+
+static bool is_string(const void *object) { return object && type_flags(type_of(object)) & FLAG_UNICODE; }
+
 bool string_is(const void *string, const char *text) {
-  size_t length = strlen(text), i = 0;
-  if (!string || !(type_flags(type_of(string)) & FLAG_UNICODE)) return false;
-  if ((size_t)python.PyUnicode_GetLength((void *)string) != length) return false;
-  while (i < length && python.PyUnicode_ReadChar((void *)string, (ssize_t)i) == (uint8_t)text[i]) i++;
-  return i == length;
+  if (!is_string(string) || (size_t)python.PyUnicode_GetLength((void *)string) != strlen(text)) return false;
+  return string_has_at(string, 0, text);
+}
+
+bool string_ends(const void *string, const char *text) {
+  size_t wanted = strlen(text), length = is_string(string) ? (size_t)python.PyUnicode_GetLength((void *)string) : 0;
+  return length >= wanted && string_has_at(string, length - wanted, text);
 }
 
 // ---- attributes
@@ -170,7 +180,7 @@ struct attribute_name object_attribute_of(const void *owner, const void *value) 
   return (struct attribute_name){NULL, slot_name(owner, value)};
 }
 
-static void *dict_item(void *dict, const char *name) {
+void *object_item(void *dict, const char *name) {
   ssize_t position = 0;
   for (void *key, *value; python.PyDict_Next(dict, &position, &key, &value);)
     if (string_is(key, name)) return value;
@@ -183,7 +193,7 @@ void *object_attribute(const void *owner, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (values[i] && string_is(names[2 * i], name)) return values[i];
   void *dict = object_sort(owner) == SORT_MODULE ? python.PyModule_GetDict((void *)owner) : instance_dict(owner);
-  return dict ? dict_item(dict, name) : NULL;
+  return dict ? object_item(dict, name) : NULL;
 }
 
 // ---- variables

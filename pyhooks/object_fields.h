@@ -41,6 +41,8 @@ struct attribute_name {
   const char *text;
 };
 struct attribute_name object_attribute_of(const void *owner, const void *value);
+// The value of a dict's item by a name of ASCII text, a borrowed reference; NULL: none.
+void *object_item(void *dict, const char *name);
 // The value of an instance's attribute, NULL: none. Nothing of the class is looked at.
 void *object_attribute(const void *owner, const char *name);
 
@@ -64,5 +66,6 @@ void *frame_variable(void *place);
 
 // Whether a Python string is that text.
 bool string_is(const void *string, const char *text);
+bool string_ends(const void *string, const char *text);
 
 #endif

@@ -13,6 +13,7 @@
 #include "python_name.h"
 #include "python_report.h"
 #include "tensor.h"
+#include "thread_title.h"
 
 #define SITES_MAX 256u // sites that get a chain: the largest
 #define TEXTS_MAX 12u  // a longer chain is cut
@@ -231,28 +232,10 @@ static void step(struct chain_texts *chain, const struct graph_node *node, const
 
 // ---- the root
 
-// The name that Python code knows the thread by: threading._active, {ident: Thread}.
-static const void *thread_name(const void *thread_state) {
-  unsigned long ident = *(const unsigned long *)((const char *)thread_state + frame_layout.tstate_thread_id);
-  void *threading = python.PyDict_GetItemString(python.PyImport_GetModuleDict(), "threading"), *key, *thread;
-  void *active = threading && object_sort(threading) == SORT_MODULE ? object_attribute(threading, "_active") : NULL;
-  if (!active || object_sort(active) != SORT_DICT) return NULL;
-  for (ssize_t position = 0; python.PyDict_Next(active, &position, &key, &thread);) {
-    int overflow = 0;
-    bool same =
-        object_sort(key) == SORT_NUMBER && (unsigned long)python.PyLong_AsLongLongAndOverflow(key, &overflow) == ident;
-    if (same) return object_attribute(thread, "_name");
-  }
-  return NULL;
-}
-
 static void frame_root(struct chain_texts *chain, const struct graph_node *node) {
-  const void *name = thread_name(node->thread);
+  char name[THREAD_NAME_BYTES];
   words_front(&chain->words, ")");
-  if (name && object_sort(name) == SORT_TEXT)
-    words_front_string(&chain->words, name);
-  else
-    words_front(&chain->words, "[unnamed]");
+  words_front(&chain->words, thread_title_of_state(node->thread, name) ? name : "[unnamed]");
   words_front(&chain->words, " (thread ");
   code_front(chain, frame_read(&frame_layout, node->object).code);
   words_front(&chain->words, "stack of ");

@@ -14,6 +14,7 @@
 #include "object_map.h"
 #include "object_scan.h"
 #include "pinned_pools.h"
+#include "thread_title.h"
 
 // What the pairs of a line add up to.
 struct line_sum {
@@ -123,9 +124,13 @@ static void code_release(struct thread *thread) {
   thread->suspended = suspended;
 }
 
+static void threads_look(void) {
+  if (!python_interpreter_is_other(python_thread_state())) thread_titles_look();
+}
+
 void python_report_fold(void) {
   struct thread *thread = thread_self();
-  if (!hook_python_ended && thread && !thread->in_hook && python_thread_state()) code_release(thread);
+  if (!hook_python_ended && thread && !thread->in_hook && python_thread_state()) code_release(thread), threads_look();
   lines_fold();
   if (!hook_python_ended) arenas_fold();
 }
@@ -134,6 +139,7 @@ void python_report_begin_again(void) {
   pair_begin_again();
   line_begin_again();
   object_scan_begin_again();
+  thread_titles_begin_again();
 }
 
 void python_report_fork_child(void) {
@@ -188,6 +194,7 @@ HT_NOINLINE void python_report_final(void) {
   struct thread *thread = thread_self();
   if (!thread) return;
   code_release(thread);
+  thread_titles_keep();
   hook_python_end();
   lines_fold();
   arenas_fold();

@@ -16,6 +16,7 @@
 #include "python_start.h"
 #include "state_place.h"
 #include "table_lock.h"
+#include "thread_title.h"
 
 // The library is initialized before libc has set `environ`.
 static void chain_depth_set(const struct session *session) {
@@ -46,6 +47,7 @@ static void tables_start(void) {
   ht_add_report_hook(python_report_fold);
   ht_add_fork_hook(fork_child);
   object_scan_init();
+  thread_titles_start();
   count_live_source = python_report_live_add;
   count_tally_source = python_report_tally_add;
   report_flags_add(HT_PROCESS_PYTHON);
@@ -60,6 +62,7 @@ static void start(void) {
 void python_start_attached(void) {
   chain_depth_set(ht_session());
   tables_start();
+  thread_titles_look();
   python_report_note("Python's objects from before the attach are not seen, and may hold others that are not in use.");
   hook_python_install_attached();
 }

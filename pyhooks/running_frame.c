@@ -4,7 +4,7 @@
 
 #include "detour.h"
 
-bool running_frame_slow;
+bool running_frame_slow, running_frame_proved;
 
 // A frame answered by the API carries its line instead of an instruction.
 #define OFFSET_IS_LINE 0x80000000u
@@ -80,7 +80,8 @@ struct running_frame running_frame_ask(void *thread_state) {
 bool running_frame_prove(void *thread_state) {
   struct running_frame read = running_frame_complete(thread_state);
   struct running_frame asked = running_frame_ask(thread_state);
-  if (read.code == asked.code && running_frame_line(read) == (int)(asked.offset & ~OFFSET_IS_LINE)) return true;
+  if (read.code == asked.code && running_frame_line(read) == (int)(asked.offset & ~OFFSET_IS_LINE))
+    return running_frame_proved = true;
   running_frame_slow = true;
   detour_set(DETOUR_FRAMES);
   return false;

@@ -15,6 +15,8 @@ struct running_frame {
 
 // Set when the reader below did not give what the public API gives: then the API is asked, slowly.
 extern bool running_frame_slow;
+// It did, at least once.
+extern bool running_frame_proved;
 
 #define CODE_UNIT_BYTES 2             // _Py_CODEUNIT
 #define FRAME_TAG_BITS ((uintptr_t)3) // _PyStackRef's, 3.14; code objects are aligned to 8 bytes

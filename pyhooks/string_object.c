@@ -28,6 +28,12 @@ static bool is_size(size_t length, size_t size_bytes) {
   return false;
 }
 
+#define STATE_READY 0x80u // the last of the bit fields
+
+bool string_object_is_ready(const void *string) {
+  return python.minor >= 12 || ((const struct ascii_object *)string)->state & STATE_READY;
+}
+
 size_t string_object_plain_bytes(uintptr_t start, size_t size_bytes) {
   const struct ascii_object *string = (const struct ascii_object *)start;
   if (size_bytes <= sizeof *string || !python.string_type || string->head.type != python.string_type) return 0;

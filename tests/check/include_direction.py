@@ -12,8 +12,8 @@ LAYERS = [
     ("words", ["words", "file_format", "options", "hooks", "asan_order"]),
     (
         "sys",
-        ["sys", "sys_*", "text", "crc32", "real", "exec_look", "guard", "task", "maps", "spans", "resident"]
-        + ["libc_symbol", "module_symbol", "alt_stack", "call_resume", "stack_switch"],
+        ["sys", "sys_*", "text", "thread_name", "crc32", "real", "exec_look", "guard", "task", "maps", "spans"]
+        + ["resident", "libc_symbol", "module_symbol", "alt_stack", "call_resume", "stack_switch"],
     ),
     ("lock", ["lock", "buffer", "process_info"]),
     (
