@@ -81,7 +81,7 @@ def test_lost_native_blocks(python, reports):
     """Of the ctypes call: its Python line is the site, since between it and malloc there is the interpreter only."""
     found = rows(reports(python), "leaks", "@ctypes")
     lost = sum(row["direct_bytes"] + row["indirect_bytes"] for row in found)
-    assert lost == 20 * 700 and sum(row["blocks"] for row in found) == 20, found
+    assert lost == 20 * 70_000 and sum(row["blocks"] for row in found) == 20, found
     assert {row["site"]["function"] for row in found} == {"lose_native"}
     assert all("module" not in row["site"] for row in found)
 

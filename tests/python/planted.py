@@ -67,7 +67,7 @@ def lose_native():
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], None
     for _ in range(20):
-        malloc(700)  # @ctypes
+        malloc(70_000)  # @ctypes
 
 
 def work(ready, done):
