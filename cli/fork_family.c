@@ -94,27 +94,63 @@ static uint64_t shared_of(const struct ht_file_resident *figures) {
 
 static bool goes_on(const struct report *report) { return report->process->reason == HT_REASON_SNAPSHOT; }
 
-// Of the processes that go on, or of those that have ended, the one that shares most; FORK_NO_PARENT: none does.
-static size_t widest_find(const struct fork_family *family, const struct report_set *set, bool going_on) {
+// Of the processes that go on the one that shares most; FORK_NO_PARENT: none does.
+static size_t widest_find(const struct fork_family *family, const struct report_set *set) {
   size_t widest = FORK_NO_PARENT;
   uint64_t most_bytes = 0;
   for (size_t i = 0; i < family->count; i++) {
     const struct report *report = &set->reports[family->members[i].report];
     const struct ht_file_resident *figures = fork_figures(report);
-    if (!figures || goes_on(report) != going_on || shared_of(figures) <= most_bytes) continue;
+    if (!figures || !goes_on(report) || shared_of(figures) <= most_bytes) continue;
     most_bytes = shared_of(figures);
     widest = i;
   }
   return widest;
 }
 
-static uint64_t widest_bytes(const struct fork_family *family, const struct report_set *set, size_t widest) {
-  return widest == FORK_NO_PARENT ? 0 : shared_of(fork_figures(&set->reports[family->members[widest].report]));
+static const struct ht_file_resident *figures_of(const struct fork_family *family, const struct report_set *set,
+                                                 size_t member) {
+  return fork_figures(&set->reports[family->members[member].report]);
+}
+
+static bool comes_from(const struct fork_family *family, size_t member, size_t ancestor) {
+  for (size_t steps = 0; steps < family->count; steps++) {
+    member = family->members[member].parent;
+    if (member == ancestor || member == FORK_NO_PARENT) return member == ancestor;
+  }
+  return false;
+}
+
+// What `member` shared with its ancestor at most: no more than any process between them did, and not what a process
+// that came from `member`, and ended after it, has counted as its own.
+static uint64_t shared_with_ancestor(const struct fork_family *family, const struct report_set *set, size_t member,
+                                     size_t ancestor) {
+  uint64_t bytes = shared_of(figures_of(family, set, member)), others = 0;
+  for (size_t at = member; at != ancestor; at = family->members[at].parent) {
+    const struct ht_file_resident *figures = figures_of(family, set, at);
+    if (figures && shared_of(figures) < bytes) bytes = shared_of(figures);
+  }
+  for (size_t i = 0; i < family->count; i++)
+    if (i != member && comes_from(family, i, member) &&
+        ends_later(set, family->members[i].report, family->members[member].report))
+      others += family->members[i].counted_bytes;
+  return bytes > others ? bytes - others : 0;
+}
+
+// What processes that came from `member` and have ended shared with it: it may have given that back since.
+static uint64_t held_for_others(const struct fork_family *family, const struct report_set *set, size_t member) {
+  uint64_t most_bytes = 0;
+  for (size_t i = 0; i < family->count; i++) {
+    const struct report *report = &set->reports[family->members[i].report];
+    if (!fork_figures(report) || goes_on(report) || !comes_from(family, i, member)) continue;
+    uint64_t bytes = shared_with_ancestor(family, set, i, member);
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+  }
+  return most_bytes;
 }
 
 static void sums_make(struct fork_family *family, const struct report_set *set) {
-  size_t running = widest_find(family, set, true);
-  uint64_t held_bytes = widest_bytes(family, set, widest_find(family, set, false));
+  size_t running = widest_find(family, set), last = FORK_NO_PARENT;
   for (size_t i = 0; i < family->count; i++) {
     struct fork_member *member = &family->members[i];
     const struct report *report = &set->reports[member->report];
@@ -122,11 +158,15 @@ static void sums_make(struct fork_family *family, const struct report_set *set) 
     family->unknown += !figures;
     if (!figures) continue;
     member->counted_bytes = figures->anonymous_bytes - shared_of(figures);
-    if (i == running) member->counted_bytes = figures->anonymous_bytes;
-    if (!goes_on(report) && is_last(family, set, member->report))
-      member->counted_bytes = figures->anonymous_bytes > held_bytes ? figures->anonymous_bytes : held_bytes;
+    if (!goes_on(report) && is_last(family, set, member->report)) last = i;
+    if (i == running || i == last) member->counted_bytes = figures->anonymous_bytes;
     family->anonymous_bytes += figures->anonymous_bytes;
     family->shared_bytes += shared_of(figures);
+  }
+  uint64_t held_bytes = last == FORK_NO_PARENT ? 0 : held_for_others(family, set, last);
+  for (size_t i = 0; i < family->count; i++) {
+    struct fork_member *member = &family->members[i];
+    if (i == last && member->counted_bytes < held_bytes) member->counted_bytes = held_bytes;
     family->once_bytes += member->counted_bytes;
   }
 }

@@ -18,7 +18,7 @@ const char help_run[] =
     "  --py-depth N       Python frames kept of each allocation (1)\n"
     "  --gpu              GPU memory pools of frameworks off, so that each tensor is a block of its own\n"
     "  --gpu-timeline P   follow over time: sites, streams, frag (joined by commas), or all\n"
-    "  --per-thread       each thread's share of every site too: the page filters by it, reports list it\n"
+    "  --per-thread       each thread's share of every site too: the page filters by it, --json has it\n"
     "  --out DIR          where the reports go (a new folder heaptide.<prog>.<pid>)\n"
     "  --overwrite        DIR may hold reports: they are removed first\n"
     "  --no-children      record only the process that CMD starts as\n"

@@ -22,7 +22,8 @@ COMPILE_SECONDS = 180
 def compiler(*, max_core=False):
     """The `mojo` command beside this Python."""
     for module in ["mojo", *(["max"] if max_core else [])]:
-        if not importlib.util.find_spec(module):
+        spec = importlib.util.find_spec(module)
+        if not spec or not spec.loader:  # tests/mojo looks like a package without an __init__.py
             pytest.skip("Mojo is not installed (`make test` installs it, `make test QUICK=1` leaves it out)")
     return Path(sys.executable).with_name("mojo")
 

@@ -44,6 +44,8 @@ def test_18_multiprocessing(method, out):
     assert run.status == 0 and 2 <= int(run.stdout) <= 4
     workers = [report for report in run.reports() if report["summary"]["peak_bytes"] >= 8 << 20]
     assert len(workers) >= 4, "each worker held 8 MiB, and so did two helpers"
+    lines = [(row["site"]["function"], row["site"]["line"]) for row in (report["peak"][0] for report in workers)]
+    assert lines.count(("work", 5)) >= 3, "a Pool's worker shows its own line"
 
 
 def test_19_vfork_and_posix_spawn(case, out):

@@ -266,7 +266,7 @@ def work():
     while go_on:
         keep = [bytearray(1000 + size) for size in range(100)]
         heaptide.mark("round")
-threads = [threading.Thread(target=work) for _ in range(3)]
+threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
 for thread in threads: thread.start()
 for number in range(4):
     with heaptide.track(out=f"out{number}"):
