@@ -80,37 +80,39 @@ static bool ends_later(const struct report_set *set, size_t one, size_t other) {
   return a != b ? a > b : one > other;
 }
 
-static bool is_last(const struct fork_family *family, const struct report_set *set, size_t report) {
-  for (size_t i = 0; i < family->count; i++) {
-    size_t other = family->members[i].report;
-    if (other != report && fork_figures(&set->reports[other]) && ends_later(set, other, report)) return false;
-  }
-  return true;
-}
-
 static uint64_t shared_of(const struct ht_file_resident *figures) {
   return figures->shared_bytes < figures->anonymous_bytes ? figures->shared_bytes : figures->anonymous_bytes;
 }
 
 static bool goes_on(const struct report *report) { return report->process->reason == HT_REASON_SNAPSHOT; }
 
+static const struct ht_file_resident *figures_of(const struct fork_family *family, const struct report_set *set,
+                                                 size_t member) {
+  return fork_figures(&set->reports[family->members[member].report]);
+}
+
+// The one that ends last, of those with figures; FORK_NO_PARENT: none has, or it goes on.
+static size_t last_find(const struct fork_family *family, const struct report_set *set) {
+  size_t last = FORK_NO_PARENT;
+  for (size_t i = 0; i < family->count; i++) {
+    if (!figures_of(family, set, i)) continue;
+    if (last == FORK_NO_PARENT || ends_later(set, family->members[i].report, family->members[last].report)) last = i;
+  }
+  bool ended = last != FORK_NO_PARENT && !goes_on(&set->reports[family->members[last].report]);
+  return ended ? last : FORK_NO_PARENT;
+}
+
 // Of the processes that go on the one that shares most; FORK_NO_PARENT: none does.
 static size_t widest_find(const struct fork_family *family, const struct report_set *set) {
   size_t widest = FORK_NO_PARENT;
   uint64_t most_bytes = 0;
   for (size_t i = 0; i < family->count; i++) {
-    const struct report *report = &set->reports[family->members[i].report];
-    const struct ht_file_resident *figures = fork_figures(report);
-    if (!figures || !goes_on(report) || shared_of(figures) <= most_bytes) continue;
+    const struct ht_file_resident *figures = figures_of(family, set, i);
+    if (!figures || !goes_on(&set->reports[family->members[i].report]) || shared_of(figures) <= most_bytes) continue;
     most_bytes = shared_of(figures);
     widest = i;
   }
   return widest;
-}
-
-static const struct ht_file_resident *figures_of(const struct fork_family *family, const struct report_set *set,
-                                                 size_t member) {
-  return fork_figures(&set->reports[family->members[member].report]);
 }
 
 static bool comes_from(const struct fork_family *family, size_t member, size_t ancestor) {
@@ -150,25 +152,21 @@ static uint64_t held_for_others(const struct fork_family *family, const struct r
 }
 
 static void sums_make(struct fork_family *family, const struct report_set *set) {
-  size_t running = widest_find(family, set), last = FORK_NO_PARENT;
+  size_t running = widest_find(family, set), last = last_find(family, set);
   for (size_t i = 0; i < family->count; i++) {
-    struct fork_member *member = &family->members[i];
-    const struct report *report = &set->reports[member->report];
-    const struct ht_file_resident *figures = fork_figures(report);
+    const struct ht_file_resident *figures = figures_of(family, set, i);
     family->unknown += !figures;
     if (!figures) continue;
-    member->counted_bytes = figures->anonymous_bytes - shared_of(figures);
-    if (!goes_on(report) && is_last(family, set, member->report)) last = i;
-    if (i == running || i == last) member->counted_bytes = figures->anonymous_bytes;
+    bool counts_shared = i == running || i == last;
+    family->members[i].counted_bytes = figures->anonymous_bytes - (counts_shared ? 0 : shared_of(figures));
     family->anonymous_bytes += figures->anonymous_bytes;
     family->shared_bytes += shared_of(figures);
   }
-  uint64_t held_bytes = last == FORK_NO_PARENT ? 0 : held_for_others(family, set, last);
-  for (size_t i = 0; i < family->count; i++) {
-    struct fork_member *member = &family->members[i];
-    if (i == last && member->counted_bytes < held_bytes) member->counted_bytes = held_bytes;
-    family->once_bytes += member->counted_bytes;
+  if (last != FORK_NO_PARENT) {
+    uint64_t *counted_bytes = &family->members[last].counted_bytes, held_bytes = held_for_others(family, set, last);
+    if (*counted_bytes < held_bytes) *counted_bytes = held_bytes;
   }
+  for (size_t i = 0; i < family->count; i++) family->once_bytes += family->members[i].counted_bytes;
 }
 
 // ---- sites

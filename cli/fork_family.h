@@ -3,7 +3,7 @@
 //
 // Each process was looked at when its report was begun, at its end mostly. A page that it then had together with
 // another one is left to the process that ends later, down to the last, which counts what it has then, or the most that
-// one of the others had together with it and its like before, where it has given that back since. Snapshots are taken
+// one that came from it had together with it before, where it has given that back since. Snapshots are taken
 // while all go on: what is shared there counts once as the most that one of them shares.
 #ifndef HT_FORK_FAMILY_H
 #define HT_FORK_FAMILY_H

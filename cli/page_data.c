@@ -8,6 +8,7 @@
 #include "marks.h"
 #include "memory.h"
 #include "page_columns.h"
+#include "page_curves.h"
 #include "page_shares.h"
 #include "page_tree.h"
 #include "report_json.h"
@@ -293,35 +294,7 @@ static void points_write(FILE *stream, const struct report_set *set) {
       column_add(&column, site_timeline_at_ns(&set->reports[i])[j]);
 }
 
-static void curves_write(FILE *stream, const struct report_set *set, const struct page_rows *rows) {
-  uint64_t count = 0, values = 0;
-  for (size_t i = 0; i < set->count; i++) {
-    count += set->judgements[i].curves.count;
-    values += set->judgements[i].curves.count * set->judgements[i].point_count;
-  }
-  struct page_column column = column_begin(stream, "curve_row", COLUMN_DELTA, count);
-  for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].curves.count; j++)
-      column_add(&column, rows->first[i] + set->judgements[i].curves.items[j].row);
-  column = column_begin(stream, "curve_bytes", COLUMN_DELTA, values);
-  for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].curves.count; j++)
-      for (size_t k = 0; k < set->judgements[i].point_count; k++)
-        column_add(&column, (uint64_t)set->judgements[i].curves.items[j].bytes[k]);
-}
-
 // ---- facts
-
-static void growing_write(struct json_out *out, const struct judgement *judgement, size_t first_row) {
-  out_open(out, "growing", '[');
-  for (size_t i = 0; i < judgement->growing.count; i++) {
-    out_open(out, NULL, '[');
-    out_count(out, NULL, first_row + judgement->growing.items[i].row);
-    out_number(out, NULL, judgement->growing.items[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
-    out_close(out, ']');
-  }
-  out_close(out, ']');
-}
 
 static const char *gpu_curve_words(uint32_t kind) {
   switch (kind) {
@@ -366,7 +339,7 @@ static void process_write(struct json_out *out, const struct report_set *set, co
   const struct judgement *judgement = &set->judgements[i];
   out_open(out, NULL, '{');
   report_json_facts(out, judgement);
-  growing_write(out, judgement, rows->first[i]);
+  page_growing(out, "growing", &judgement->growing, rows->first[i]);
   gpu_curves_write(out, &set->reports[i]);
   out_count(out, "started_ns", set->reports[i].process->started_unix_ns);
   out_count(out, "own_bytes", set->reports[i].process->own_bytes);
@@ -422,7 +395,7 @@ struct page_data page_data_make(const struct report_set *set, const char *folder
   calls_write(columns, set);
   marks_write(columns, set, &tree);
   points_write(columns, set);
-  curves_write(columns, set, &rows);
+  page_curves_columns(columns, set, false, rows.first);
   page_shares_columns(columns, set, rows.first);
   texts_write(texts, &tree); // last: holders, types and marks bring texts too
   fclose(facts);

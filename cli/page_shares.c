@@ -1,7 +1,10 @@
 #include "page_shares.h"
 
+#include <stdlib.h>
+
+#include "memory.h"
 #include "page_columns.h"
-#include "report_json.h"
+#include "page_curves.h"
 
 // ---- columns
 
@@ -75,23 +78,10 @@ static void python_write(FILE *stream, const struct report_set *set) {
 }
 
 static void curves_write(FILE *stream, const struct report_set *set) {
-  uint64_t count = 0, values = 0;
-  for (size_t i = 0; i < set->count; i++) {
-    count += set->judgements[i].shares.curves.count;
-    values += set->judgements[i].shares.curves.count * set->judgements[i].point_count;
-  }
-  struct page_column column = column_begin(stream, "share_curve_share", COLUMN_DELTA, count);
-  size_t first = 0;
-  for (size_t i = 0; i < set->count; i++) {
-    const struct row_shares *shares = &set->judgements[i].shares;
-    for (size_t j = 0; j < shares->curves.count; j++) column_add(&column, first + shares->curves.items[j].row);
-    first += shares->count;
-  }
-  column = column_begin(stream, "share_curve_bytes", COLUMN_DELTA, values);
-  for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].shares.curves.count; j++)
-      for (size_t k = 0; k < set->judgements[i].point_count; k++)
-        column_add(&column, (uint64_t)set->judgements[i].shares.curves.items[j].bytes[k]);
+  size_t *first = memory_get(set->count, sizeof *first);
+  for (size_t i = 1; i < set->count; i++) first[i] = first[i - 1] + set->judgements[i - 1].shares.count;
+  page_curves_columns(stream, set, true, first);
+  free(first);
 }
 
 void page_shares_columns(FILE *stream, const struct report_set *set, const size_t *first_row) {
@@ -114,14 +104,7 @@ void page_shares_facts(struct json_out *out, const struct judgement *judgement, 
     out_close(out, '}');
   }
   out_close(out, ']');
-  out_open(out, "growing_shares", '[');
-  for (size_t i = 0; i < shares->growing.count; i++) {
-    out_open(out, NULL, '[');
-    out_count(out, NULL, first_share + shares->growing.items[i].row);
-    out_number(out, NULL, shares->growing.items[i].bytes_per_s, REPORT_JSON_RATE_DECIMALS);
-    out_close(out, ']');
-  }
-  out_close(out, ']');
+  page_growing(out, "growing_shares", &shares->growing, first_share);
   out_count(out, "share_count", shares->count);
   out_count(out, "share_curve_count", shares->curves.count);
 }

@@ -8,18 +8,16 @@
 struct merging {
   struct merged_rows merged;
   size_t capacity;
-  uint32_t *table; // open hash table of row + 1
+  uint32_t *table; // open hash table of row + 1; not for shares, which come sorted
   size_t table_capacity;
 };
 
 static bool is_same(const struct row *one, const struct row *other) {
-  return one->stack == other->stack && one->kind == other->kind && one->residue == other->residue &&
-         one->whole == other->whole && one->owner == other->owner;
+  return one->stack == other->stack && one->kind == other->kind && one->residue == other->residue;
 }
 
 static size_t row_place(const struct merging *merging, const struct row *row) {
-  uint64_t share = ((uint64_t)row->whole << 32 | row->owner) * 0xd6e8feb86659fd93ull;
-  uint64_t hash = (((uint64_t)row->stack * 16 + row->kind * 2 + row->residue) ^ share) * 0x9e3779b97f4a7c15ull;
+  uint64_t hash = ((uint64_t)row->stack * 16 + row->kind * 2 + row->residue) * 0x9e3779b97f4a7c15ull;
   size_t place = (hash >> 24) & (merging->table_capacity - 1);
   for (uint32_t number; (number = merging->table[place]);) {
     if (is_same(&merging->merged.rows[number - 1], row)) break;
@@ -28,14 +26,19 @@ static size_t row_place(const struct merging *merging, const struct row *row) {
   return place;
 }
 
-static uint32_t row_find(struct merging *merging, const struct row *row) {
+static void row_append(struct merging *merging, const struct row *row) {
   struct merged_rows *merged = &merging->merged;
-  size_t place = row_place(merging, row);
-  if (merging->table[place]) return merging->table[place] - 1;
   merged->rows = memory_grow(merged->rows, merged->count, &merging->capacity, sizeof *row);
-  merged->rows[merged->count] = *row;
-  merging->table[place] = (uint32_t)++merged->count;
-  return (uint32_t)merged->count - 1;
+  merged->rows[merged->count++] = *row;
+}
+
+static uint32_t row_find(struct merging *merging, const struct row *row) {
+  size_t place = row_place(merging, row);
+  if (!merging->table[place]) {
+    row_append(merging, row);
+    merging->table[place] = (uint32_t)merging->merged.count;
+  }
+  return merging->table[place] - 1;
 }
 
 static void figures_add(const struct merged_rows *merged, const struct report *report) {
@@ -82,25 +85,24 @@ static struct row site_share(const struct report *report, const struct merged_ro
 }
 
 static struct merging merging_begin(const struct report *report) {
-  struct merging merging = {.table_capacity = 64};
-  while (merging.table_capacity < 2 * (size_t)report->site_count) merging.table_capacity *= 2;
-  merging.table = memory_get(merging.table_capacity, sizeof *merging.table);
-  merging.merged.of_site = memory_get(report->site_count, sizeof *merging.merged.of_site);
-  return merging;
+  return (struct merging){.merged.of_site = memory_get(report->site_count, sizeof(uint32_t))};
 }
 
 static struct merged_rows merging_end(struct merging *merging, const struct report *report) {
-  free(merging->table);
   figures_add(&merging->merged, report);
   return merging->merged;
 }
 
 struct merged_rows rows_merge(const struct report *report, const struct stacks *stacks) {
   struct merging merging = merging_begin(report);
+  merging.table_capacity = 64;
+  while (merging.table_capacity < 2 * (size_t)report->site_count) merging.table_capacity *= 2;
+  merging.table = memory_get(merging.table_capacity, sizeof *merging.table);
   for (uint32_t i = 1; i < report->site_count; i++) {
     struct row row = site_row(report, stacks, i);
     merging.merged.of_site[i] = row_find(&merging, &row);
   }
+  free(merging.table);
   return merging_end(&merging, report);
 }
 
@@ -122,9 +124,10 @@ struct merged_rows rows_merge_apart(const struct report *report, const struct me
   for (uint32_t i = 1; i < report->site_count; i++)
     order[i - 1] = (struct share_order){whole->of_site[i], site_share(report, whole, i).owner, i};
   if (report->site_count > 1) qsort(order, report->site_count - 1, sizeof *order, share_compare);
-  for (uint32_t i = 1; i < report->site_count; i++) {
-    struct row row = site_share(report, whole, order[i - 1].site);
-    merging.merged.of_site[order[i - 1].site] = row_find(&merging, &row);
+  for (uint32_t i = 0; i + 1 < report->site_count; i++) {
+    struct row row = site_share(report, whole, order[i].site);
+    if (i == 0 || share_compare(&order[i], &order[i - 1]) != 0) row_append(&merging, &row);
+    merging.merged.of_site[order[i].site] = (uint32_t)merging.merged.count - 1;
   }
   free(order);
   return merging_end(&merging, report);

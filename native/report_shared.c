@@ -40,9 +40,7 @@ void shared_pages_fork_parent(void) { __atomic_store_n(&forks, true, __ATOMIC_RE
 void shared_pages_fork_child(int parent_pid) {
   forks = true;
   forked_from = parent_pid;
-  found.known = false;
-  found.site_count = 0;
-  spans_drop(&found.spans);
+  shared_pages_drop();
 }
 
 // ---- pages
