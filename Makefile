@@ -3,7 +3,8 @@
 # make SAN=1           build/san/heaptide: the command under AddressSanitizer and UBSan
 # make check           formatting, lint, include direction, what hook objects may import
 # make unit            C unit tests (SAN=1: under the sanitizers)
-# make test            installs what is missing, builds, runs everything: check, unit, pytest (QUICK=1: without Mojo)
+# make test            installs what is missing, builds, runs everything: check, unit, benches, pytest (QUICK=1: without
+#                      Mojo and benches)
 # make demo            installs what is missing, builds, records and reports examples/demo.c, train.py and gpu.c
 # make fuzz            fuzzes what reads files that may be anything, FUZZ_SECONDS=60 in all
 # make wheel           dist/heaptide-*.whl
@@ -48,7 +49,7 @@ GENERATED = $(BUILD)/gen/profile.pb-c
 LIBRARY = $(if $(LIBRARY_SOURCES),$(BUILD)/libheaptide.so)
 COMMAND = $(if $(wildcard cli/*.c),$(BUILD)/heaptide)
 
-.PHONY: all check unit fuzz test demo wheel bench format clean FORCE
+.PHONY: all check unit fuzz test bench-gate demo wheel bench format clean FORCE
 .DELETE_ON_ERROR:
 
 # The recorder is preloaded into programs that know nothing of the sanitizers: it is not built for them.
@@ -140,12 +141,17 @@ format: $(TOOLS)
 test:
 	.ci/install test
 	$(MAKE) --no-print-directory all $(BUILD)/venv/.done $(if $(QUICK),,$(BUILD)/venv/.mojo)
-	$(if $(QUICK),@echo "test: QUICK=1 leaves Mojo out (1 GB); its tests are skipped where it is not installed")
+	$(if $(QUICK),@echo "test: QUICK=1 leaves the benches out, and Mojo (1 GB): its tests are skipped where it is not installed")
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
 	$(MAKE) --no-print-directory check
 	$(MAKE) --no-print-directory unit
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
-	$(BUILD)/venv/bin/python -m pytest -n 2 tests $(ARGS)
+	@$(if $(QUICK),true,$(MAKE) --no-print-directory bench-gate); benches=$$?; \
+	$(BUILD)/venv/bin/python -m pytest -n 2 tests $(ARGS) && exit $$benches
+
+# The benches on a machine that may be busy: what passes in one of five tries passes.
+bench-gate:
+	$(PYTHON) bench/bench.py --quick --no-peers --tries 5
 
 $(BUILD)/venv/.done: tests/requirements.txt
 	$(PYTHON) -m venv $(@D)
