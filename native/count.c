@@ -10,7 +10,6 @@
 struct gauge gauge_table[GAUGE_COUNT];
 struct count_shared count_shared = {.epoch = 1};
 uint64_t count_peak_ns;
-uint64_t count_skipped_commits;
 static struct lock peak_lock = LOCK_INIT(LOCK_RANK_PEAK); // guards gauges, all bounds and what follows
 static uint64_t rise_seen_ns; // when an allocation last went the slow way, on its way to a peak
 static bool have_membarrier;
@@ -30,6 +29,8 @@ static uint32_t adder_run;
 #define BURST_TSC (1ull << 24)
 // More for one is not its own: the thread had to wait for a CPU.
 #define ADD_UP_TSC_MOST (1ull << 16)
+// A peak that may be missed by less than this part of it is as good as followed.
+#define MISSED_SHARE 100
 
 struct lock *count_lock(void) {
   return &peak_lock;
@@ -88,10 +89,15 @@ static void freeze(struct thread *thread, void *unused) {
     __atomic_store_n(&thread->count.shares[gauge].bound_bytes, INT64_MIN, __ATOMIC_RELAXED);
 }
 
+struct sums {
+  int64_t live_bytes[GAUGE_COUNT];
+  int64_t threads;
+};
+
 static void sum_all(struct thread *thread, void *context) {
-  int64_t *sums = context;
-  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) sums[gauge] += share_live(&thread->count.shares[gauge]);
-  sums[GAUGE_COUNT]++;
+  struct sums *sums = context;
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) sums->live_bytes[gauge] += share_live(&thread->count.shares[gauge]);
+  sums->threads++;
 }
 
 // Every thread may use its part of the room, or the owner all of it; negative shares too, or a sum of bounds would not
@@ -117,19 +123,77 @@ static void peak_new(void) {
   __atomic_add_fetch(&count_shared.epoch, 1, __ATOMIC_RELAXED);
 }
 
+// ---- how high totals may have been while commits were put off: a free then took from a height that nobody had added
+// up
+
+// Since shares were last added up; kept from the first commit that was put off.
+static struct {
+  bool begun;
+  uint64_t turned_bytes;              // what all threads had ever allocated then, and more: their samplers' budgets
+  int64_t live_bytes[GAUGE_COUNT];    // then
+  int64_t highest_bytes[GAUGE_COUNT]; // of all times between: no total was higher
+} put_off;
+
+static void turned_add(struct thread *thread, void *context) { *(uint64_t *)context += thread_turned_bytes(thread); }
+
+static void heights_begin(const struct sums *sums, uint64_t turned_bytes) {
+  put_off.turned_bytes = turned_bytes;
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) put_off.live_bytes[gauge] = sums->live_bytes[gauge];
+}
+
+// Since then no total was higher than the bounds together, nor by more than all that was allocated.
+static void heights_note(const struct sums *sums) {
+  uint64_t turned_bytes = 0;
+  thread_each(turned_add, &turned_bytes);
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
+    int64_t highest = put_off.live_bytes[gauge] + (int64_t)(turned_bytes - put_off.turned_bytes);
+    if (highest > gauge_table[gauge].bounds_bytes) highest = gauge_table[gauge].bounds_bytes;
+    if (highest > put_off.highest_bytes[gauge]) put_off.highest_bytes[gauge] = highest;
+  }
+  heights_begin(sums, turned_bytes);
+}
+
+// Until the first free in a rise nothing has been taken from it: what is live is as high as it was.
+static void put_off_begin(void) {
+  struct sums sums = {0};
+  uint64_t turned_bytes = 0;
+  lock_take(&peak_lock);
+  if (!put_off.begun) {
+    thread_each(turned_add, &turned_bytes);
+    thread_each(sum_all, &sums);
+    heights_begin(&sums, turned_bytes);
+    __atomic_store_n(&put_off.begun, true, __ATOMIC_RELEASE);
+  }
+  lock_drop(&peak_lock);
+}
+
+uint64_t count_peak_missed_bytes(void) {
+  int64_t most_bytes = 0;
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
+    int64_t missed_bytes = put_off.highest_bytes[gauge] - gauge_table[gauge].peak_bytes;
+    if (missed_bytes > gauge_table[gauge].peak_bytes / MISSED_SHARE && missed_bytes > most_bytes)
+      most_bytes = missed_bytes;
+  }
+  return (uint64_t)most_bytes;
+}
+
+// ---- adding up
+
 // Adds up all shares and notes new peaks. They have to be frozen: then no share can grow; one that shrinks meanwhile
 // was being freed all along.
 static void add_up_frozen(void) {
-  int64_t sums[GAUGE_COUNT + 1] = {0}, room[GAUGE_COUNT];
-  thread_each(sum_all, sums);
-  if (!sums[GAUGE_COUNT]) return; // nobody has allocated yet
+  struct sums sums = {0};
+  int64_t room[GAUGE_COUNT];
+  thread_each(sum_all, &sums);
+  if (!sums.threads) return; // nobody has allocated yet
+  if (put_off.begun) heights_note(&sums);
   for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
     struct gauge *peak = &gauge_table[gauge];
-    if (sums[gauge] > peak->peak_bytes) {
-      peak->peak_bytes = sums[gauge];
+    if (sums.live_bytes[gauge] > peak->peak_bytes) {
+      peak->peak_bytes = sums.live_bytes[gauge];
       if (gauge == GAUGE_ALL) peak_new();
     }
-    room[gauge] = (peak->peak_bytes - sums[gauge]) / (owner ? 1 : sums[GAUGE_COUNT]);
+    room[gauge] = (peak->peak_bytes - sums.live_bytes[gauge]) / (owner ? 1 : sums.threads);
     peak->bounds_bytes = 0;
   }
   thread_each(bounds_set, room);
@@ -187,12 +251,19 @@ static bool room_take(struct count *count, int index) {
 
 static void share_rise(struct count *count, int index) {
   struct gauge_share *share = &count->shares[index];
-  share->bound_bytes = share->live_bytes + RISING_BYTES;
+  int64_t bound_bytes = share->live_bytes + RISING_BYTES;
+  if (bound_bytes > share->bound_bytes) share->bound_bytes = bound_bytes;
+}
+
+static void share_rise_locked(struct count *count, int index) {
+  int64_t bound_bytes = count->shares[index].bound_bytes;
+  share_rise(count, index);
+  gauge_table[index].bounds_bytes += count->shares[index].bound_bytes - bound_bytes;
 }
 
 static void rise_locked(struct count *count, int kind) {
-  share_rise(count, kind);
-  share_rise(count, GAUGE_ALL);
+  share_rise_locked(count, kind);
+  share_rise_locked(count, GAUGE_ALL);
   __atomic_store_n(&count_shared.gauges_state, GAUGES_RISING, __ATOMIC_SEQ_CST);
 }
 
@@ -279,7 +350,7 @@ HT_NOINLINE void gauges_commit(struct count *count) {
     if (!count_must_commit(count)) return;
   }
   if (__atomic_load_n(&owner, __ATOMIC_RELAXED) != count && !leave_to_add_up()) {
-    count_skipped_commits++; // racy, and only ever asked whether it is 0
+    if (!__atomic_load_n(&put_off.begun, __ATOMIC_ACQUIRE)) put_off_begin();
     count->quiet = GAUGES_RISING;
     return;
   }
@@ -577,7 +648,7 @@ void count_fork_child(void) {
   owner = last_adder = NULL;
   adder_run = risen = 0;
   count_shared.epoch++;
-  count_skipped_commits = 0;
+  __builtin_memset(&put_off, 0, sizeof put_off);
   spent_tsc = 0; // what the parent's threads cost is not the child's
   count_init();
 }

@@ -9,8 +9,8 @@
 // end), so no peak is missed and none is invented.
 // Adding up freezes the bounds first and makes every thread notice (membarrier), so that a share that was read cannot
 // grow unseen. With several threads that costs some microseconds; more than BURST and a 64th of the run is not spent
-// on it, commits are put off then and counted in count_skipped_commits, which the report turns into a note. A thread
-// that was refused asks again at its next look at the clock.
+// on it, commits are put off then, and what that may have cost is kept: count_peak_missed_bytes. A thread that was
+// refused asks again at its next look at the clock.
 // A thread that adds up several times with nobody else in between (under Python's GIL most do) becomes the owner: the
 // others get no room, so that each of their calls comes here and ends the ownership first, and the owner may add up
 // without making anybody notice.
@@ -78,7 +78,8 @@ struct gauge {
 extern struct gauge gauge_table[GAUGE_COUNT];
 enum { GAUGES_QUIET, GAUGES_RISING, GAUGES_OWNED };
 extern uint64_t count_peak_ns; // when GAUGE_ALL's peak was reached, sys_tick_ns; early by at most one sampling budget
-extern uint64_t count_skipped_commits;
+// By how much the peak (of all, or of a kind) may be too low at most; 0: it is exact, or within a percent.
+uint64_t count_peak_missed_bytes(void);
 
 // What every call reads, without the lock: a cache line of its own, so that nobody's writing beside it is in the way.
 struct count_shared {

@@ -39,6 +39,18 @@ static void sites_note(struct report_notes *notes, struct report_tables *tables,
   if (allocations) notes_add(notes, tables, sentence);
 }
 
+static void peak_note(struct report_notes *notes, struct report_tables *tables) {
+  char sentence[160];
+  struct text text;
+  uint64_t missed_bytes = count_peak_missed_bytes();
+  if (!missed_bytes) return;
+  text_start(&text, sentence, sizeof sentence);
+  text_add(&text, "threads allocated so fast that the peak was not followed call by call: it may be up to ");
+  text_add_decimal(&text, (missed_bytes + 1023) >> 10);
+  text_add(&text, " KiB low");
+  notes_add(notes, tables, sentence);
+}
+
 void notes_collect(struct report_notes *notes, struct report_tables *tables, const struct scan_result *scan,
                    uint64_t unseen_calls) {
   for (uint32_t i = 0; i < scan->note_count; i++) notes_add(notes, tables, scan->notes[i]);
@@ -48,9 +60,7 @@ void notes_collect(struct report_notes *notes, struct report_tables *tables, con
              "allocations made by signal handlers that interrupted heaptide have no stack");
   sites_note(notes, tables, SITE_SIGNAL_MAP, 1,
              "mappings made by signal handlers that interrupted heaptide have no stack");
-  if (count_skipped_commits)
-    notes_add(notes, tables,
-              "threads allocated so fast that the peak was not followed call by call: it may be a little low");
+  peak_note(notes, tables);
   sites_note(notes, tables, SITE_OVERFLOW, HT_KIND_COUNT,
              "the table of allocation sites was full: later sites are shown as one");
 }

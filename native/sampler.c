@@ -190,6 +190,7 @@ static void budget_refill(struct thread *thread, uint64_t tsc) {
   if (budget < SAMPLE_BUDGET_MIN_BYTES) budget = SAMPLE_BUDGET_MIN_BYTES;
   if (budget > SAMPLE_BUDGET_BYTES) budget = SAMPLE_BUDGET_BYTES;
   thread->sample_tsc = tsc;
+  thread->turned_bytes += (uint64_t)(thread->sample_budget_given - thread->sample_budget);
   thread->sample_budget = thread->sample_budget_given = budget;
 }
 

@@ -207,6 +207,7 @@ static void thread_renew(struct thread *thread, void *unused) {
   thread->net_before = 0;
   thread->is_main = thread->tid == (uint32_t)sys_pid();
   thread->sample_budget = thread->sample_budget_given = 0;
+  thread->turned_bytes = 0;
   thread->deferred_used = thread->moving = 0;
   if (tid_gone(thread->tid)) thread->state = THREAD_FREE; // while nobody heard of it
   __atomic_store_n(&thread->suspended, 0, __ATOMIC_RELEASE);

@@ -49,6 +49,7 @@ struct thread {
   uint32_t tid;
   uintptr_t last_block;                       // what its last allocation-family call returned; 0: none (temporaries)
   int64_t sample_budget, sample_budget_given; // bytes until the clock is looked at (sampler.h)
+  uint64_t turned_bytes;                      // of budgets that were used up before
   uint64_t sample_tsc;                        // when it was looked at last
   int64_t heap_sample_left;                   // bytes to its next sample (heap_sample.h)
   struct thread *next;                        // in the list of all structs, never unlinked
@@ -62,6 +63,14 @@ struct thread {
   uint64_t heap_sample_random; // 0: none drawn yet
   struct deferred_call deferred[DEFERRED_MAX];
 };
+
+// What its budgets have paid for so far: at least all the bytes that it ever allocated. Never falls; of another thread
+// it may be off by a budget for a moment.
+HT_INLINE uint64_t thread_turned_bytes(const struct thread *thread) {
+  int64_t since_bytes = __atomic_load_n(&thread->sample_budget_given, __ATOMIC_RELAXED) -
+                        __atomic_load_n(&thread->sample_budget, __ATOMIC_RELAXED);
+  return __atomic_load_n(&thread->turned_bytes, __ATOMIC_RELAXED) + (uint64_t)since_bytes;
+}
 
 // True while a hook must not record: heaptide is at work in this thread already.
 // Two loads: one of both bytes would have to wait until the last store to either has left the store buffer.

@@ -99,6 +99,22 @@ def test_attached_process_shows_what_it_does_from_then_on(life, out):  # noqa: F
     assert report["summary"]["frees"] > 100
 
 
+def test_threads_that_allocate_slowly_are_not_called_fast(life, out):  # noqa: F811
+    """Peaks of a hundred threads are too many to add up one by one on a busy machine; what that may miss is next to
+    nothing here, and then nothing is said."""
+    with bare([life("slow_threads.c")]) as process:
+        done("attach", process.pid, "--out", out)
+
+        def has_grown():
+            done("snapshot", out)
+            return read_reports(out)[0]["summary"]["peak_bytes"] > 24 << 20
+
+        wait_for(has_grown, seconds=60)
+        done("detach", out)
+    (report,) = read_reports(out)
+    assert not any("so fast" in note for note in report["notes"]), report["notes"]
+
+
 def test_a_program_whose_malloc_is_its_own_entry(tmp_path):
     """Debian's python3 is one: a program at fixed addresses that takes malloc's address."""
     program = program_build.build(TESTS / "life" / "fixed.c", flags=("-fno-pie", "-no-pie"))

@@ -92,6 +92,52 @@ static void an_owner_is_no_exception(void) {
   EXPECT(!count_must_commit(&threads[1].count) && gauge_table[GAUGE_ALL].peak_bytes == 3000);
 }
 
+// As a hook does it: the sampler's budget pays for the call.
+static void turn(int thread, size_t bytes) {
+  threads[thread].turned_bytes += bytes;
+  allocate(thread, bytes);
+}
+
+// Both threads in turn, so that none becomes the owner, higher each time, until no more time may be spent on that.
+// Returns the thread that was refused last and how much the two hold.
+static int rise_until_refused(int64_t *live_bytes) {
+  int thread = 1;
+  *live_bytes = 0;
+  do {
+    thread = !thread;
+    turn(thread, 1000);
+    turn(thread, 100);
+    release(thread, 100);
+    *live_bytes += 1000;
+  } while (count_shared.gauges_state != GAUGES_RISING);
+  return thread;
+}
+
+static void a_missed_peak_that_is_small_is_none(void) {
+  int64_t live_bytes;
+  start();
+  threads[0].turned_bytes = 1ul << 40; // from before
+  rise_until_refused(&live_bytes);
+  EXPECT(gauge_table[GAUGE_ALL].peak_bytes < live_bytes + 100);
+  gauges_catch_up();
+  EXPECT(gauge_table[GAUGE_ALL].peak_bytes <= live_bytes + 100 && count_peak_missed_bytes() == 0);
+}
+
+static void a_missed_peak_has_a_limit(void) {
+  enum { MISSED_BYTES = 100 << 20, BOUNDS_BYTES = 4 * 65536 };
+  int64_t live_bytes;
+  start();
+  int thread = rise_until_refused(&live_bytes);
+  turn(thread, MISSED_BYTES);
+  release(thread, MISSED_BYTES);
+  gauges_catch_up();
+  EXPECT(gauge_table[GAUGE_ALL].peak_bytes <= live_bytes + 100);
+  EXPECT(count_peak_missed_bytes() >= MISSED_BYTES && count_peak_missed_bytes() < MISSED_BYTES + BOUNDS_BYTES);
+  turn(thread, 2 * (size_t)MISSED_BYTES); // a peak that is higher than any that may have been missed
+  gauges_catch_up();
+  EXPECT(count_peak_missed_bytes() == 0);
+}
+
 // A block that was freed unseen may be taken for a larger one when its address is handed out again.
 static void figures_never_wrap(void) {
   struct site_figures figures;
@@ -150,5 +196,7 @@ int main(void) {
   frees_wait_while_shares_are_added_up();
   the_sampler_makes_frees_wait_too();
   an_owner_is_no_exception();
+  a_missed_peak_that_is_small_is_none();
+  a_missed_peak_has_a_limit();
   return failures != 0;
 }
