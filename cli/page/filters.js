@@ -17,6 +17,9 @@ const filters = (() => {
     return [...counts].sort((a, b) => b[1] - a[1]).slice(0, ENTRIES).map(([entry]) => entry);
   }
 
+  /** Without threads of their own, sites are told apart by the function that a thread runs. */
+  const hasThreads = (data) => data.threads.choices.length > 0;
+
   const readNumber = (select) => (select.value === "" ? null : Number(select.value));
 
   function start(data) {
@@ -33,9 +36,8 @@ const filters = (() => {
     optionsPut(
       entry, [["", "all"], ...entriesOf(data).map((one) => [String(one), data.frames.name(data.groups.first[one])])]);
     optionsPut(thread, [["", "all"], ...data.threads.choices.map(({label}, i) => [String(i), label])]);
-    dom.byId("thread-label").hidden = data.threads.choices.length === 0;
-    // Without threads of their own, sites are told apart by the function.
-    dom.byId("entry-word").textContent = data.threads.choices.length ? "Runs" : "Thread";
+    dom.byId("thread-label").hidden = !hasThreads(data);
+    dom.byId("entry-word").textContent = hasThreads(data) ? "Runs" : "Thread";
     dom.byId("process-label").hidden = data.processes.length < 2;
     dom.byId("rank-label").hidden = ranks.length === 0;
     process.onchange = () => view.change({process: readNumber(process), rank: null, zoom: [], pin: null});
@@ -85,5 +87,15 @@ const filters = (() => {
     view.change({thread: next === 0 ? null : next - 1, zoom: [], pin: null});
   }
 
-  return {start, show, processStep, threadStep};
+  /** In words the filters that are set and that go by sites: what is known of whole processes cannot follow them. */
+  function bySiteWords(data, state) {
+    const entry = state.entry !== null;
+    const set = [
+      ["thread", state.thread !== null || (entry && !hasThreads(data))],
+      ["function", state.only !== null || (entry && hasThreads(data))], ["kind", state.withoutKinds.length > 0]
+    ];
+    return format.listed(set.filter(([, isSet]) => isSet).map(([word]) => word));
+  }
+
+  return {start, show, processStep, threadStep, bySiteWords};
 })();

@@ -20,6 +20,9 @@ const format = (() => {
   /** "1 site", "1,234 sites" */
   const counted = (value, word) => `${count(value)} ${word}${value === 1 ? "" : "s"}`;
 
+  /** "one, two and three" */
+  const listed = (words) => [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
+
   /** "0.012 s", "2.05 s", "3 min 20 s" */
   function seconds(value) {
     const whole = Math.floor(value);
@@ -49,5 +52,5 @@ const format = (() => {
   const types = (list) =>
     (list || []).map(({type, blocks, bytes: own}) => `${type} ${count(blocks)} (${bytes(own)})`).join(", ");
 
-  return {bytes, count, counted, types, seconds, percent, fileName, shortened};
+  return {bytes, count, counted, listed, types, seconds, percent, fileName, shortened};
 })();

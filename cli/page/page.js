@@ -128,6 +128,8 @@ const page = (() => {
         `of ${format.shortened(data.frames.name(groups.first[Math.min(state.focus, groups.count - 1)]), 120)}`);
     }
     if (state.range) parts.push(rangeNoteOf(state, made.table));
+    const unfollowed = made.table.ofProcesses ? filters.bySiteWords(data, state) : "";
+    if (unfollowed) parts.push(`not filtered by ${unfollowed}: known of whole processes only`);
     return parts.join(" · ");
   }
 
@@ -160,7 +162,8 @@ const page = (() => {
     const current = weighed(state.mode);
     themeShow(state);
     filters.show(state);
-    summary.tilesShow(timeline.processesOf(data, state), (parts) => view.change(parts));
+    summary.tilesShow(
+      timeline.processesOf(data, state), (parts) => view.change(parts), filters.bySiteWords(data, state));
     modesShow(state);
     togglesShow(state);
     legendShow();

@@ -127,9 +127,13 @@ const summary = (() => {
     ];
   }
 
-  /** `choose({mode, tab})` is called for a tile that stands for a view. */
-  function tilesShow(processes, choose) {
-    dom.byId("tiles").replaceChildren(...tilesOf(processes).map(
+  /**
+   * `choose({mode, tab})` is called for a tile that stands for a view. `unfollowed`: the filters, in words, that are
+   * set and that do not reach what is known of whole processes.
+   */
+  function tilesShow(processes, choose, unfollowed) {
+    const note = unfollowed && make("p", {class: "tiles-note"}, `Of whole processes: not filtered by ${unfollowed}.`);
+    const tiles = tilesOf(processes).map(
       (tile) => make(
         "button", {
           type: "button",
@@ -139,7 +143,8 @@ const summary = (() => {
           title: tile.note,
           onclick: () => tile.mode && choose({mode: tile.mode, tab: tile.tab, sort: null})
         },
-        make("span", {}, tile.label), make("b", {}, tile.value), make("span", {}, tile.note))));
+        make("span", {}, tile.label), make("b", {}, tile.value), make("span", {}, tile.note)));
+    dom.byId("tiles").replaceChildren(...tiles, ...(note ? [note] : []));
   }
 
   function reasonText(process) {

@@ -201,7 +201,8 @@ const tables = (() => {
   // ---- the list of tables
 
   /**
-   * `whole`: cannot follow a range. Columns that are `over` stand there with a range only, `notOver` without one.
+   * `whole`: cannot follow a range. `ofProcesses`: known of whole processes, so that of the filters only those by
+   * process and rank reach it. Columns that are `over` stand there with a range only, `notOver` without one.
    * `sort`: the column it begins with. `stack`: entries have a `row`.
    */
   const TABLES = [
@@ -289,6 +290,7 @@ const tables = (() => {
     {
       id: "sizes",
       label: "Sizes",
+      ofProcesses: true,
       whole: true,
       sort: 0,
       up: true,
@@ -323,6 +325,7 @@ const tables = (() => {
     {
       id: "gpu",
       label: "GPU",
+      ofProcesses: true,
       whole: true,
       sort: 3,
       empty: "No GPU memory was recorded.",
@@ -357,6 +360,7 @@ const tables = (() => {
     {
       id: "threads",
       label: "Threads",
+      ofProcesses: true,
       whole: true,
       sort: 2,
       empty: "No thread allocated.",
@@ -375,6 +379,7 @@ const tables = (() => {
     {
       id: "marks",
       label: "Marks",
+      ofProcesses: true,
       sort: 2,
       empty: "The program made no marks: heaptide help marks.",
       entries: markEntries,
