@@ -109,8 +109,8 @@ static void site_write(struct chrome *chrome, size_t number) {
   const struct row *row = &chrome->judgement->rows[curve->row];
   char *words = row->site ? frame_words(row->site) : memory_format("[unknown]");
   char *name = memory_format("site %zu: %s, %s", number + 1, words, kind_names[row->kind]);
-  for (size_t i = 0; i < chrome->judgement->point_count; i++)
-    counter_write(chrome, name, (uint64_t)(chrome->judgement->point_s[i] * 1e9), (uint64_t)curve->bytes[i]);
+  for (size_t i = 0; i < curve->points->count; i++)
+    counter_write(chrome, name, (uint64_t)(curve->points->at_s[i] * 1e9), (uint64_t)curve->bytes[i]);
   free(name);
   free(words);
 }

@@ -301,39 +301,6 @@ static struct growth pool_judge(const struct report *report, bool device, struct
   return growth;
 }
 
-static void points_take(struct judgement *judgement) {
-  if (!judgement->report->site_timeline) return;
-  judgement->point_count = judgement->report->site_timeline->point_count;
-  judgement->point_s = memory_get(judgement->point_count, sizeof *judgement->point_s);
-  for (size_t i = 0; i < judgement->point_count; i++)
-    judgement->point_s[i] = seconds_of(site_timeline_at_ns(judgement->report)[i]);
-}
-
-// `number` holds, by row, the number of its curve, 0: none yet.
-static struct row_curve *curve_of_row(const struct judgement *judgement, struct row_curves *curves, uint32_t row,
-                                      uint32_t *number) {
-  if (!number[row]) {
-    number[row] = (uint32_t)++curves->count;
-    curves->items[number[row] - 1] = (struct row_curve){row, memory_get(judgement->point_count, sizeof(double))};
-  }
-  return &curves->items[number[row] - 1];
-}
-
-static struct row_curves curves_make(const struct judgement *judgement, const struct merged_rows *merged) {
-  const struct report *report = judgement->report;
-  struct row_curves curves = {0};
-  if (!report->site_timeline) return curves;
-  curves.items = memory_get(report->site_timeline->row_count, sizeof *curves.items);
-  uint32_t *number = memory_get(merged->count, sizeof *number);
-  for (uint32_t k = 0; k < report->site_timeline->row_count; k++) {
-    const struct ht_file_site_row *from = site_timeline_row(report, k);
-    struct row_curve *curve = curve_of_row(judgement, &curves, merged->of_site[from->site], number);
-    for (size_t i = 0; i < judgement->point_count; i++) curve->bytes[i] += (double)site_timeline_bytes(from)[i];
-  }
-  free(number);
-  return curves;
-}
-
 static int growing_compare(const void *left, const void *right) {
   const struct growth_row *a = left, *b = right;
   if (a->bytes_per_s != b->bytes_per_s) return a->bytes_per_s > b->bytes_per_s ? -1 : 1;
@@ -349,8 +316,8 @@ static struct growing growing_make(const struct judgement *judgement, const stru
     const struct growth *pool = rows[row].kind == HT_KIND_DEVICE ? &judgement->device : &judgement->cpu;
     struct growth_window window =
         pool->verdict == VERDICT_NONE ? growth_first_window(run_seconds(judgement->report)) : pool->window;
-    struct growth_curve curve = {
-        .at_s = judgement->point_s, .bytes = curves->items[i].bytes, .count = judgement->point_count};
+    const struct curve_points *points = curves->items[i].points;
+    struct growth_curve curve = {.at_s = points->at_s, .bytes = curves->items[i].bytes, .count = points->count};
     double bytes_per_s;
     if (growth_rise(&curve, window, &bytes_per_s))
       growing.items[growing.count++] = (struct growth_row){row, bytes_per_s};
@@ -359,18 +326,14 @@ static struct growing growing_make(const struct judgement *judgement, const stru
   return growing;
 }
 
-static void curves_free(struct row_curves *curves) {
-  for (size_t i = 0; i < curves->count; i++) free(curves->items[i].bytes);
-  free(curves->items);
-}
-
 // ---- threads' shares
 
 static void shares_make(struct judgement *judgement, const struct merged_rows *whole) {
   if (!judgement->report->owner_count) return;
   struct merged_rows merged = rows_merge_apart(judgement->report, whole);
   struct row_shares *shares = &judgement->shares;
-  shares->curves = curves_make(judgement, &merged);
+  shares->curves =
+      row_curves_make(judgement->report, judgement->points, judgement->gpu_points, merged.of_site, merged.count);
   shares->growing = growing_make(judgement, merged.rows, &shares->curves);
   shares->first = memory_get(judgement->row_count + 1, sizeof *shares->first);
   for (size_t i = 0; i < merged.count; i++) {
@@ -387,7 +350,7 @@ static void shares_make(struct judgement *judgement, const struct merged_rows *w
 }
 
 static void shares_free(struct row_shares *shares) {
-  curves_free(&shares->curves);
+  row_curves_free(&shares->curves);
   free(shares->growing.items);
   free(shares->rows);
   free(shares->python);
@@ -460,8 +423,9 @@ struct judgement judgement_make(const struct report *report, const struct stacks
   notes_collect(&judgement, symbols, symbol_modules);
   judgement.cpu = pool_judge(report, false, rules->growth_limit);
   judgement.device = pool_judge(report, true, rules->growth_limit);
-  points_take(&judgement);
-  judgement.curves = curves_make(&judgement, &merged);
+  judgement.points = curve_points_make(report->site_timeline);
+  judgement.gpu_points = curve_points_make(report->gpu_site_timeline);
+  judgement.curves = row_curves_make(report, judgement.points, judgement.gpu_points, merged.of_site, merged.count);
   judgement.growing = growing_make(&judgement, judgement.rows, &judgement.curves);
   shares_make(&judgement, &merged);
   judgement.quiet = is_quiet(&judgement);
@@ -495,7 +459,7 @@ void judgement_free(struct judgement *judgement) {
     free(judgement->rows[i].lost_types.types);
   }
   shares_free(&judgement->shares);
-  curves_free(&judgement->curves);
+  row_curves_free(&judgement->curves);
   free(judgement->advice);
   free(judgement->rows);
   free(judgement->leaks.rows);
@@ -507,6 +471,7 @@ void judgement_free(struct judgement *judgement) {
   free(judgement->pinned);
   free(judgement->growing.items);
   free(judgement->notes);
-  free(judgement->point_s);
+  curve_points_free(judgement->points);
+  curve_points_free(judgement->gpu_points);
   *judgement = (struct judgement){0};
 }

@@ -8,6 +8,7 @@
 
 #include "growth.h"
 #include "model.h"
+#include "row_curves.h"
 #include "stacks.h"
 #include "suppress.h"
 #include "symbols.h"
@@ -69,17 +70,6 @@ struct growth_row {
   double bytes_per_s;
 };
 
-// A merged site over time.
-struct row_curve {
-  uint32_t row;
-  double *bytes; // at each of the points
-};
-
-struct row_curves {
-  struct row_curve *items;
-  size_t count;
-};
-
 struct growing {
   struct growth_row *items; // steepest first
   size_t count;
@@ -114,8 +104,7 @@ struct judgement {
   uint64_t allocations, frees, temporaries_total;
   struct growth cpu, device;
   struct growing growing;
-  double *point_s; // of the sites' timeline
-  size_t point_count;
+  struct curve_points *points, *gpu_points; // of the sites' timeline, and of device memory's where that has its own
   struct row_curves curves;
   struct row_shares shares;
   uint64_t counted_bytes; // of the resident figures, its part of a sum in which shared pages count once (fork_family.h)

@@ -233,33 +233,36 @@ struct ht_file_sample_calls sample_calls(const struct report *report, uint32_t s
                                        calls.temporaries - before->temporaries};
 }
 
-// ---- the sites' timeline
+// ---- timelines of sites
 
-static uint64_t site_row_bytes(const struct report *report) {
-  return sizeof(struct ht_file_site_row) + (uint64_t)report->site_timeline->point_count * sizeof(uint64_t);
+static uint64_t site_row_bytes(const struct ht_file_site_timeline *timeline) {
+  return sizeof(struct ht_file_site_row) + (uint64_t)timeline->point_count * sizeof(uint64_t);
 }
 
-static bool site_timeline_take(struct report *report) {
-  const struct section *section = &report->file.sections[HT_SECTION_SITE_TIMELINE];
+static bool site_timeline_take(const struct report *report, uint32_t id, const struct ht_file_site_timeline **into) {
+  const struct section *section = &report->file.sections[id];
   if (section->bytes == 0) return true;
-  if (section->bytes < sizeof *report->site_timeline) return false;
-  report->site_timeline = section->data;
-  uint64_t room = section->bytes - sizeof *report->site_timeline;
-  uint64_t points_bytes = (uint64_t)report->site_timeline->point_count * sizeof(uint64_t);
-  if (points_bytes > room || report->site_timeline->row_count > (room - points_bytes) / site_row_bytes(report))
-    return false;
-  for (uint32_t i = 0; i < report->site_timeline->row_count; i++)
-    if (!site_good(report, site_timeline_row(report, i)->site)) return false;
+  if (section->bytes < sizeof **into) return false;
+  const struct ht_file_site_timeline *timeline = *into = section->data;
+  uint64_t room = section->bytes - sizeof *timeline, points_bytes = (uint64_t)timeline->point_count * sizeof(uint64_t);
+  if (points_bytes > room || timeline->row_count > (room - points_bytes) / site_row_bytes(timeline)) return false;
+  for (uint32_t i = 0; i < timeline->row_count; i++)
+    if (!site_good(report, site_timeline_row(timeline, i)->site)) return false;
   return true;
 }
 
-const uint64_t *site_timeline_at_ns(const struct report *report) {
-  return (const uint64_t *)(report->site_timeline + 1);
+static bool site_timelines_take(struct report *report) {
+  return site_timeline_take(report, HT_SECTION_SITE_TIMELINE, &report->site_timeline) &&
+         site_timeline_take(report, HT_SECTION_GPU_SITE_TIMELINE, &report->gpu_site_timeline);
 }
 
-const struct ht_file_site_row *site_timeline_row(const struct report *report, uint32_t row) {
-  const char *rows = (const char *)(site_timeline_at_ns(report) + report->site_timeline->point_count);
-  return (const struct ht_file_site_row *)(rows + row * site_row_bytes(report));
+const uint64_t *site_timeline_at_ns(const struct ht_file_site_timeline *timeline) {
+  return (const uint64_t *)(timeline + 1);
+}
+
+const struct ht_file_site_row *site_timeline_row(const struct ht_file_site_timeline *timeline, uint32_t row) {
+  const char *rows = (const char *)(site_timeline_at_ns(timeline) + timeline->point_count);
+  return (const struct ht_file_site_row *)(rows + row * site_row_bytes(timeline));
 }
 
 const uint64_t *site_timeline_bytes(const struct ht_file_site_row *row) { return (const uint64_t *)(row + 1); }
@@ -321,7 +324,7 @@ static bool report_check(struct report *report, struct problem *problem) {
   if (!marks_good(report)) return damaged(problem, "a mark points nowhere");
   if (!calls_good(report)) return damaged(problem, "the timeline's calls do not fit its samples");
   if (!gpu_good(report)) return damaged(problem, "a row of the GPU points nowhere");
-  return site_timeline_take(report) || damaged(problem, "the timeline of the sites does not fit");
+  return site_timelines_take(report) || damaged(problem, "the timeline of the sites does not fit");
 }
 
 bool report_take(struct report_file *file, struct report *report, struct problem *problem) {

@@ -40,7 +40,8 @@ struct report {
   const struct ht_file_gpu_failure *gpu_failures;
   const struct ht_file_gpu_holder *gpu_holders;
   const struct ht_file_gpu_tensor *gpu_tensors;
-  const struct ht_file_site_timeline *site_timeline; // NULL: none
+  const struct ht_file_site_timeline *site_timeline;     // NULL: none
+  const struct ht_file_site_timeline *gpu_site_timeline; // of device memory, at every point; NULL: was not asked for
   uint32_t module_count, frame_count, node_count, site_count, leak_count, size_count, sample_count, call_count,
       thread_count, thread_state_count, owner_count, site_owner_count, holder_count, link_count, type_count,
       lost_type_count, pinned_count, note_count, mark_name_count, mark_count, resident_count, shared_site_count,
@@ -60,9 +61,9 @@ bool report_is_estimated(const struct report *report);
 bool reports_are_estimated(const struct report *reports, size_t count);
 #define ESTIMATED_WORDS ", figures estimated from a sample" // behind a name or a title
 
-// The points of the sites' timeline, and its row `row` of them.
-const uint64_t *site_timeline_at_ns(const struct report *report);
-const struct ht_file_site_row *site_timeline_row(const struct report *report, uint32_t row);
+// The points of a timeline of sites, and its row `row` of them.
+const uint64_t *site_timeline_at_ns(const struct ht_file_site_timeline *timeline);
+const struct ht_file_site_row *site_timeline_row(const struct ht_file_site_timeline *timeline, uint32_t row);
 const uint64_t *site_timeline_bytes(const struct ht_file_site_row *row);
 
 // What was called between the sample before `sample` and this one (before the first: since the start). Only where

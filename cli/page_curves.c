@@ -8,11 +8,16 @@ static const struct row_curves *curves_of(const struct report_set *set, size_t p
   return of_shares ? &judgement->shares.curves : &judgement->curves;
 }
 
+// All curves of a process have the points of its sites on the page.
+static void curve_column(struct page_column *column, const struct row_curve *curve, const struct curve_points *points) {
+  for (size_t i = 0; i < points->count; i++) column_add(column, (uint64_t)row_curve_bytes(curve, points->at_s[i]));
+}
+
 void page_curves_columns(FILE *stream, const struct report_set *set, bool of_shares, const size_t *first) {
   uint64_t count = 0, values = 0;
   for (size_t i = 0; i < set->count; i++) {
     count += curves_of(set, i, of_shares)->count;
-    values += curves_of(set, i, of_shares)->count * set->judgements[i].point_count;
+    values += curves_of(set, i, of_shares)->count * set->judgements[i].points->count;
   }
   struct page_column column = column_begin(stream, of_shares ? "share_curve_share" : "curve_row", COLUMN_DELTA, count);
   for (size_t i = 0; i < set->count; i++)
@@ -21,8 +26,7 @@ void page_curves_columns(FILE *stream, const struct report_set *set, bool of_sha
   column = column_begin(stream, of_shares ? "share_curve_bytes" : "curve_bytes", COLUMN_DELTA, values);
   for (size_t i = 0; i < set->count; i++)
     for (size_t j = 0; j < curves_of(set, i, of_shares)->count; j++)
-      for (size_t k = 0; k < set->judgements[i].point_count; k++)
-        column_add(&column, (uint64_t)curves_of(set, i, of_shares)->items[j].bytes[k]);
+      curve_column(&column, &curves_of(set, i, of_shares)->items[j], set->judgements[i].points);
 }
 
 void page_growing(struct json_out *out, const char *name, const struct growing *growing, size_t first) {

@@ -287,11 +287,11 @@ static void marks_write(FILE *stream, const struct report_set *set, struct page_
 
 static void points_write(FILE *stream, const struct report_set *set) {
   uint64_t count = 0;
-  for (size_t i = 0; i < set->count; i++) count += set->judgements[i].point_count;
+  for (size_t i = 0; i < set->count; i++) count += set->judgements[i].points->count;
   struct page_column column = column_begin(stream, "point_at_ns", COLUMN_DELTA, count);
   for (size_t i = 0; i < set->count; i++)
-    for (size_t j = 0; j < set->judgements[i].point_count; j++)
-      column_add(&column, site_timeline_at_ns(&set->reports[i])[j]);
+    for (size_t j = 0; j < set->judgements[i].points->count; j++)
+      column_add(&column, site_timeline_at_ns(set->reports[i].site_timeline)[j]);
 }
 
 // ---- facts
@@ -348,7 +348,7 @@ static void process_write(struct json_out *out, const struct report_set *set, co
   out_count(out, "sample_count", set->reports[i].sample_count);
   out_count(out, "call_count", set->reports[i].call_count);
   out_count(out, "mark_count", set->reports[i].mark_count);
-  out_count(out, "point_count", judgement->point_count);
+  out_count(out, "point_count", judgement->points->count);
   out_count(out, "curve_count", judgement->curves.count);
   page_shares_facts(out, judgement, first_share);
   out_close(out, '}');

@@ -246,14 +246,14 @@ static void gpu_curves_print(struct text_out *out, const struct report *report) 
 
 static void site_curves_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {
   uint64_t shown = 0;
-  if (!judgement->point_count) return;
-  times_print(out, judgement->point_s, judgement->point_count);
+  const struct curve_points *points = judgement->report->gpu_site_timeline ? judgement->gpu_points : judgement->points;
+  if (!points->count) return;
+  times_print(out, points->at_s, points->count);
   for (size_t i = 0; i < judgement->curves.count && shown < top; i++) {
     const struct row_curve *curve = &judgement->curves.items[i];
     const struct row *row = &judgement->rows[curve->row];
     if (row->kind != HT_KIND_DEVICE) continue;
-    curve_print(out, row->site && row->site->function ? row->site->function : "?", curve->bytes,
-                judgement->point_count);
+    curve_print(out, row->site && row->site->function ? row->site->function : "?", curve->bytes, points->count);
     shown++;
   }
 }

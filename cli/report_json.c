@@ -366,20 +366,16 @@ static void calls_write(struct json_out *out, const struct report *report, const
   out_close(out, ']');
 }
 
-// A site's bytes at each sample: what its own timeline, which has fewer points, held last.
+// A site's bytes at each sample: what its own timeline, which may have fewer points, held last.
 static void curve_write(struct json_out *out, const struct judgement *judgement, const struct row_curve *curve) {
   const struct report *report = judgement->report;
   const struct row *row = &judgement->rows[curve->row];
-  size_t point = 0;
   out_open(out, NULL, '{');
   json_site(out, judgement->stacks, row->stack);
   kind_write(out, row);
   out_open(out, "bytes", '[');
-  for (uint32_t i = 0; i < report->sample_count; i++) {
-    double at_s = seconds_of(report->samples[i].at_ns);
-    while (point < judgement->point_count && judgement->point_s[point] <= at_s) point++;
-    out_count(out, NULL, point ? (uint64_t)curve->bytes[point - 1] : 0);
-  }
+  for (uint32_t i = 0; i < report->sample_count; i++)
+    out_count(out, NULL, (uint64_t)row_curve_bytes(curve, seconds_of(report->samples[i].at_ns)));
   out_close(out, ']');
   out_close(out, '}');
 }

@@ -159,7 +159,7 @@ static void curve_print(struct text_out *out, const struct judgement *judgement,
   enum { INDENT = 15 }; // where the stacks begin
   for (size_t i = 0; i < judgement->curves.count; i++)
     if (judgement->curves.items[i].row == row)
-      text_print_sparkline(out, INDENT, judgement->curves.items[i].bytes, judgement->point_count);
+      text_print_sparkline(out, INDENT, judgement->curves.items[i].bytes, judgement->curves.items[i].points->count);
 }
 
 static void growth_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {

@@ -8,6 +8,7 @@
 #include "hip_library.h"
 #include "memory_failure.h"
 #include "pieces.h"
+#include "site_use.h"
 #include "streams.h"
 
 static __thread unsigned call_depth __attribute__((tls_model("initial-exec")));
@@ -51,7 +52,10 @@ int call_device(const struct hip_call *call) {
 static void use_made(const struct gpu_block *block) {
   struct gpu_device *device = &gpu_devices[block->device];
   device->used = true;
-  if (block->kind == HT_KIND_DEVICE) use_add(&device->use, block->size_bytes);
+  if (block->kind == HT_KIND_DEVICE) {
+    use_add(&device->use, block->size_bytes);
+    site_use_add_locked(block->site, block->size_bytes);
+  }
   if (block->stream) use_add(&gpu_streams[block->stream - 1].use, block->size_bytes);
   if (block->space == SPACE_RESERVATION) device->reserved_bytes += block->size_bytes;
   if (block->flags & GPU_BLOCK_REGISTERED) device->registered_bytes += block->owner;
@@ -59,7 +63,10 @@ static void use_made(const struct gpu_block *block) {
 
 static void use_gone(const struct gpu_block *block) {
   struct gpu_device *device = &gpu_devices[block->device];
-  if (block->kind == HT_KIND_DEVICE) use_subtract(&device->use, block->size_bytes);
+  if (block->kind == HT_KIND_DEVICE) {
+    use_subtract(&device->use, block->size_bytes);
+    site_use_subtract_locked(block->site, block->size_bytes);
+  }
   if (block->stream) use_subtract(&gpu_streams[block->stream - 1].use, block->size_bytes);
   if (block->space == SPACE_RESERVATION) device->reserved_bytes -= block->size_bytes;
   if (block->flags & GPU_BLOCK_REGISTERED) device->registered_bytes -= block->owner;

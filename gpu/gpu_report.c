@@ -12,9 +12,10 @@
 #include "gpu_timeline.h"
 #include "hip_library.h"
 #include "memory_failure.h"
+#include "site_use.h"
 #include "streams.h"
 
-#define SECTIONS 7 // from HT_SECTION_GPU to HT_SECTION_GPU_TENSORS
+#define SECTIONS 7 // from HT_SECTION_GPU to HT_SECTION_GPU_TENSORS; a timeline of sites is one more
 
 static uint32_t timeline_parts;
 static const char *simulated_name;
@@ -51,7 +52,8 @@ static uint32_t begin(struct report_tables *tables, bool running) {
   const struct held_tensor *tensors = tensors_now(running, &count);
   failures_want(tables);
   for (uint32_t i = 0; i < count; i++) tables_want(tables, tensors[i].site);
-  return gpu_was_used() ? SECTIONS : 0;
+  for (uint32_t i = 0; i < gpu_site_count; i++) tables_want(tables, gpu_sites[i].site);
+  return gpu_was_used() ? SECTIONS + gpu_timeline_has_sites() : 0;
 }
 
 static void facts_write(struct writer *writer) {
@@ -128,16 +130,25 @@ static void streams_write(struct writer *writer) {
 // ---- over time
 
 // The last point is at the recording's end, as in its other timelines, whatever it took since then to come here.
-static void timeline_write_rows(struct writer *writer, uint64_t end_ns) {
+static uint32_t points_before(uint64_t end_ns) {
   uint32_t points = gpu_timeline_points();
   while (points && gpu_timeline_at_ns(points - 1) >= end_ns) points--;
-  struct ht_file_gpu_timeline header = {points + 1, gpu_timeline_series_count()};
-  writer_add(writer, &header, sizeof header);
+  return points;
+}
+
+static void points_write(struct writer *writer, uint32_t points, uint64_t end_ns) {
   for (uint32_t point = 0; point < points; point++) {
     uint64_t at_ns = gpu_timeline_at_ns(point);
     writer_add(writer, &at_ns, sizeof at_ns);
   }
   writer_add(writer, &end_ns, sizeof end_ns);
+}
+
+static void timeline_write_rows(struct writer *writer, uint64_t end_ns) {
+  uint32_t points = points_before(end_ns);
+  struct ht_file_gpu_timeline header = {points + 1, gpu_timeline_series_count()};
+  writer_add(writer, &header, sizeof header);
+  points_write(writer, points, end_ns);
   for (uint32_t i = 0; i < header.row_count; i++) {
     const struct gpu_series *series = gpu_timeline_series(i);
     bool of_stream = series->kind == HT_GPU_ROW_STREAM;
@@ -152,6 +163,33 @@ static void timeline_write_rows(struct writer *writer, uint64_t end_ns) {
 static void timeline_write_section(struct writer *writer, uint64_t end_ns) {
   writer_section(writer, HT_SECTION_GPU_TIMELINE);
   if (gpu_timeline_points()) timeline_write_rows(writer, end_ns);
+  writer_section_end(writer);
+}
+
+// A site that came while a checkpoint was begun has no number in it.
+static uint32_t site_number(const struct report_tables *tables, uint32_t index) {
+  return tables_site(tables, gpu_sites[index].site);
+}
+
+static void site_timeline_write_rows(struct report_tables *tables, struct writer *writer, uint64_t end_ns) {
+  uint32_t points = points_before(end_ns);
+  struct ht_file_site_timeline header = {points + 1, 0};
+  for (uint32_t i = 0; i < gpu_site_count; i++) header.row_count += site_number(tables, i) != 0;
+  writer_add(writer, &header, sizeof header);
+  points_write(writer, points, end_ns);
+  for (uint32_t i = 0; i < gpu_site_count; i++) {
+    struct ht_file_site_row row = {site_number(tables, i), 0};
+    if (!row.site) continue;
+    writer_add(writer, &row, sizeof row);
+    writer_add(writer, gpu_timeline_site(i), points * sizeof(uint64_t));
+    writer_add(writer, &gpu_sites[i].live_bytes, sizeof gpu_sites[i].live_bytes);
+  }
+}
+
+static void site_timeline_write_section(struct report_tables *tables, struct writer *writer, uint64_t end_ns) {
+  if (!gpu_timeline_has_sites()) return;
+  writer_section(writer, HT_SECTION_GPU_SITE_TIMELINE);
+  site_timeline_write_rows(tables, writer, end_ns);
   writer_section_end(writer);
 }
 
@@ -222,6 +260,7 @@ static void write_all(struct report_tables *tables, struct writer *writer, uint6
   devices_write(tables, writer);
   streams_write(writer);
   timeline_write_section(writer, end_ns);
+  site_timeline_write_section(tables, writer, end_ns);
   failures_write(tables, writer);
   failure_holders_write(tables, writer);
   tensors_write(tables, writer, running);

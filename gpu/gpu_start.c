@@ -21,6 +21,7 @@
 #include "mojo_pool.h"
 #include "pieces.h"
 #include "runtime_residue.h"
+#include "site_use.h"
 #include "streams.h"
 
 static void fork_child(void) {
@@ -28,6 +29,7 @@ static void fork_child(void) {
   pieces_forget();
   streams_forget();
   gpu_timeline_fork_child();
+  site_use_forget();
   driver_use_fork_child();
   memory_failure_count = 0;
   gpu_late_frees = gpu_late_lost = (struct gpu_late){0};

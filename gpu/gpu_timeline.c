@@ -4,10 +4,12 @@
 #include "../native/sys.h"
 #include "../native/thread.h"
 #include "driver_use.h"
+#include "site_use.h"
 #include "streams.h"
 
 // Under the sampler's lock. Series come in the order in which their devices and streams were seen first.
 static struct gpu_series *series;
+static uint64_t (*site_points)[GPU_POINTS]; // by gpu_sites; NULL: sites are not followed
 static uint32_t series_count, point_count, parts;
 static uint64_t period_ns, first_period_ns;
 static uint32_t streams_followed;
@@ -18,6 +20,8 @@ bool gpu_timeline_init(uint32_t timeline, uint64_t period) {
   period_ns = first_period_ns = period;
   point_count = 1; // at the start nothing is live
   series = sys_map(GPU_SERIES * sizeof *series);
+  if (series && (parts & HT_GPU_TIMELINE_SITES) && site_use_init())
+    site_points = sys_map(GPU_SITES_MAX * sizeof *site_points);
   return series != NULL;
 }
 
@@ -54,13 +58,16 @@ uint64_t gpu_series_now(const struct gpu_series *one) {
 }
 
 // Point 2i lies where point i of the doubled period belongs.
+static void series_thin(uint64_t bytes[GPU_POINTS]) {
+  for (uint32_t point = 1; point < point_count; point++) bytes[point] = bytes[2 * point];
+  for (uint32_t point = point_count; point < GPU_POINTS; point++) bytes[point] = 0;
+}
+
 static void points_thin(void) {
   point_count /= 2;
   period_ns *= 2;
-  for (uint32_t i = 0; i < series_count; i++) {
-    for (uint32_t point = 1; point < point_count; point++) series[i].bytes[point] = series[i].bytes[2 * point];
-    for (uint32_t point = point_count; point < GPU_POINTS; point++) series[i].bytes[point] = 0;
-  }
+  for (uint32_t i = 0; i < series_count; i++) series_thin(series[i].bytes);
+  for (uint32_t i = 0; site_points && i < gpu_site_count; i++) series_thin(site_points[i]);
 }
 
 static void points_fill(uint64_t now_ns) {
@@ -70,6 +77,7 @@ static void points_fill(uint64_t now_ns) {
       continue;
     }
     for (uint32_t i = 0; i < series_count; i++) series[i].bytes[point_count] = gpu_series_now(&series[i]);
+    for (uint32_t i = 0; site_points && i < gpu_site_count; i++) site_points[i][point_count] = gpu_sites[i].live_bytes;
     point_count++;
   }
 }
@@ -86,10 +94,17 @@ static bool front_lock_take(void) {
   return false;
 }
 
-void gpu_timeline_watch(uint64_t now_ns) {
+static uint64_t devices_live_bytes(void) {
+  uint64_t live_bytes = 0;
+  for (uint32_t i = 0; i < GPU_DEVICES_MAX; i++) live_bytes += gpu_devices[i].use.live_bytes;
+  return live_bytes;
+}
+
+void gpu_timeline_watch(uint64_t now_ns, struct timeline_values *values) {
   if (!front_lock_take()) return;
   series_find();
   points_fill(now_ns);
+  values->live_bytes[HT_KIND_DEVICE] = devices_live_bytes();
   lock_drop(thread_front_lock());
 }
 
@@ -97,10 +112,13 @@ uint32_t gpu_timeline_points(void) { return series ? point_count : 0; }
 uint64_t gpu_timeline_at_ns(uint32_t point) { return point * period_ns; }
 uint32_t gpu_timeline_series_count(void) { return series_count; }
 const struct gpu_series *gpu_timeline_series(uint32_t index) { return &series[index]; }
+bool gpu_timeline_has_sites(void) { return site_points != NULL; }
+const uint64_t *gpu_timeline_site(uint32_t index) { return site_points[index]; }
 
 void gpu_timeline_fork_child(void) {
   if (!series) return;
   __builtin_memset(series, 0, GPU_SERIES * sizeof *series);
+  if (site_points) __builtin_memset(site_points, 0, gpu_site_count * sizeof *site_points);
   series_count = streams_followed = 0;
   point_count = 1;
   devices_followed = 0;

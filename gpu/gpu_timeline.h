@@ -3,10 +3,11 @@
 #ifndef HT_GPU_TIMELINE_H
 #define HT_GPU_TIMELINE_H
 
-#include "../native/words.h"
+#include "../native/timeline.h"
 
 #define GPU_POINTS 512u // even
-#define GPU_SERIES 256u // streams and devices followed; 1 MiB when all are used and the table is full
+#define GPU_SERIES                                                                                                     \
+  256u // streams and devices followed, and GPU_SITES_MAX sites: 17 MiB when all are used and the table is full
 
 struct gpu_series {
   uint8_t kind;   // enum ht_gpu_row_kind
@@ -17,14 +18,18 @@ struct gpu_series {
 // `timeline`: HT_GPU_TIMELINE_*. False: no memory, nothing is followed.
 bool gpu_timeline_init(uint32_t timeline, uint64_t period_ns);
 
-// Fills the points that are due with what is live now; sampler_on_sample.
-void gpu_timeline_watch(uint64_t now_ns);
+// Fills the points that are due with what is live now, and tells the process's own timeline, which then agrees with
+// them; sampler_on_sample.
+void gpu_timeline_watch(uint64_t now_ns, struct timeline_values *values);
 
 // For the report, the threads parked.
 uint32_t gpu_timeline_points(void);
 uint64_t gpu_timeline_at_ns(uint32_t point);
 uint32_t gpu_timeline_series_count(void);
 const struct gpu_series *gpu_timeline_series(uint32_t index);
+// Of gpu_sites[index], at each point.
+bool gpu_timeline_has_sites(void);
+const uint64_t *gpu_timeline_site(uint32_t index);
 uint64_t gpu_series_now(const struct gpu_series *series); // for the last point, at the report's moment
 
 void gpu_timeline_fork_child(void);

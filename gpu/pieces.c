@@ -3,6 +3,7 @@
 #include "../native/count.h"
 #include "../native/sys.h"
 #include "../native/thread.h"
+#include "site_use.h"
 #include "streams.h"
 
 // Where pieces may lie: blocks of device memory and mappings of physical memory, by address. Only kept from the first
@@ -102,6 +103,7 @@ static uint64_t overlap_move(struct thread *thread, uintptr_t start, uintptr_t e
     pool_mark(block);
     block->taken_bytes += back ? -(high - low) : high - low;
     count_lend(&thread->count, block->site, back ? -(int64_t)(high - low) : (int64_t)(high - low));
+    (back ? site_use_add_locked : site_use_subtract_locked)(block->site, high - low);
     bytes += high - low;
   }
   return bytes;
@@ -117,6 +119,7 @@ bool piece_add_locked(struct thread *thread, uintptr_t start, uint64_t size_byte
   piece.kind = HT_KIND_DEVICE;
   block_put_locked(&piece);
   gpu_devices[device].piece_bytes += bytes;
+  site_use_add_locked(site, bytes);
   count_piece_alloc(&thread->count, site, HT_KIND_DEVICE, bytes);
   return true;
 }
@@ -124,6 +127,7 @@ bool piece_add_locked(struct thread *thread, uintptr_t start, uint64_t size_byte
 // The piece goes first: who held what at a peak is settled before its bytes are the pool's again.
 static void piece_uncount(struct thread *thread, const struct gpu_block *piece, bool temporary) {
   count_piece_free(&thread->count, piece->site, HT_KIND_DEVICE, piece->size_bytes, temporary);
+  site_use_subtract_locked(piece->site, piece->size_bytes);
   gpu_devices[piece->device].piece_bytes -= piece->size_bytes;
   overlap_move(thread, piece->key, piece->key + piece->owner, true);
 }

@@ -76,7 +76,9 @@ enum ht_section_id {
   // Only with --per-thread:
   HT_SECTION_OWNERS = 31,      // struct ht_file_owner[]: threads that sites belong to; index 0 unused
   HT_SECTION_SITE_OWNERS = 32, // uint32_t[], by site: index in OWNERS, 0: unknown
-  HT_SECTION_LAST = HT_SECTION_SITE_OWNERS,
+  // Only with --gpu-timeline sites, in reports of programs that used a GPU:
+  HT_SECTION_GPU_SITE_TIMELINE = 33, // see struct ht_file_site_timeline; device memory of each site, at all points
+  HT_SECTION_LAST = HT_SECTION_GPU_SITE_TIMELINE,
 };
 
 #define HT_SECTION_ZSTD 1u
@@ -215,7 +217,7 @@ struct ht_file_sample_calls {
   uint64_t allocations, temporaries; // since the start, all kinds together; never less than at the sample before
 };
 
-// HT_SECTION_SITE_TIMELINE: this header, then uint64_t at_ns[point_count], then row_count rows of
+// HT_SECTION_SITE_TIMELINE and GPU_SITE_TIMELINE: this header, then uint64_t at_ns[point_count], then row_count rows of
 // struct ht_file_site_row, each followed by uint64_t live_bytes[point_count].
 struct ht_file_site_timeline {
   uint32_t point_count, row_count;

@@ -154,17 +154,18 @@ static void history_tick(uint64_t now_ns, const struct timeline_values *values) 
     history_due_ns = now_ns + history->period_ns;
 }
 
-static void (*sample_watch)(uint64_t now_ns), (*look_watch)(uint64_t now_ns);
-void sampler_on_sample(void (*watch)(uint64_t now_ns)) { sample_watch = watch; }
+static void (*sample_watch)(uint64_t now_ns, struct timeline_values *values);
+static void (*look_watch)(uint64_t now_ns);
+void sampler_on_sample(void (*watch)(uint64_t now_ns, struct timeline_values *values)) { sample_watch = watch; }
 void sampler_on_look(void (*watch)(uint64_t now_ns)) { look_watch = watch; }
 
 static void sample_take(uint64_t now_ns) {
   struct timeline_values values;
   live_read(&values);
   calls_read(now_ns, &values);
+  if (sample_watch) sample_watch(now_ns, &values);
   timeline_fill(timeline, now_ns, &values);
   history_tick(now_ns, &values);
-  if (sample_watch) sample_watch(now_ns);
 }
 
 static void sample_look(uint64_t tsc) {
@@ -246,8 +247,8 @@ void sampler_finish(const uint64_t live_bytes[HT_KIND_COUNT]) {
   clock_calibrate(now_ns, __rdtsc());
   calls_due_ns = 0;
   calls_read(now_ns, &values);
+  if (sample_watch) sample_watch(now_ns, &values);
   if (timeline) timeline_fill(timeline, now_ns, &values);
   if (history) history_take(now_ns, &values);
-  if (sample_watch) sample_watch(now_ns);
   lock_drop(&sample_lock);
 }

@@ -42,8 +42,8 @@ const struct site_history *sampler_history(void);
 // Called in the hook of the thread that looked at the clock, with the sampler's lock: the next sample waits for it, and
 // it may take locks of higher ranks. Each is set once, NULL: nothing.
 // With every sample, the last one included, before the call that changes something is counted: for what a front end
-// keeps over time.
-void sampler_on_sample(void (*watch)(uint64_t now_ns));
+// keeps over time. It may put its own figures of that moment into `values`, which are kept then.
+void sampler_on_sample(void (*watch)(uint64_t now_ns, struct timeline_values *values));
 // At the first look and after each sample that a look took: for what is to be done now and then (checkpoints,
 // requests).
 void sampler_on_look(void (*watch)(uint64_t now_ns));

@@ -104,6 +104,36 @@ def test_the_programs_libraries_are_constructed_once(program, said, out, tmp_pat
     assert "simhip" in heaptide_run.command("report", out).stdout.decode()
 
 
+GPU_POINTS = 512  # gpu_timeline.h: then every second one goes
+
+
+def test_sites_over_time_add_up_to_the_device(out):
+    """Whatever the sampler's walk through all sites can afford: device memory of each site, and of each stream, is
+    there at every point."""
+    options = ["--gpu-timeline", "sites,streams", "--every", "2"]
+    program, environment = build("sim_sites.c")
+    run = heaptide_run.traced([program], out=out, options=options, env=environment)
+    assert run.status == 0, run.describe()
+    report = run.report(*heaptide_run.EVERY_ROW)
+    assert not schema_problems(report) and not total_problems(report)
+    timeline, lines = report["timeline"], expectations.tagged_lines((gpu_gear.PROGRAMS / "sim_sites.c").read_text())
+    assert sum(row["kind"] == "heap" for row in report["hotspots"]) > 4000
+    count, step = len(timeline["seconds"]), 1
+    while count / step >= GPU_POINTS:
+        step *= 2
+    points = [*range(0, count - 1, step), count - 1]
+    sites = {row["site"]["line"]: row["bytes"] for row in timeline["sites"] if row["kind"] == "device"}
+    assert set(sites) == {lines[tag] for tag in ("@small", "@large", "@streamed", "@worker")}
+    assert [sum(curve[i] for curve in sites.values()) for i in points] == [timeline["device"][i] for i in points]
+    assert set(sites[lines["@small"]]) == {0, 1000} and set(sites[lines["@large"]]) == {0, 1 << 20}
+    (stream,) = timeline["streams"]
+    assert [stream["bytes"][i] for i in points] == [sites[lines["@streamed"]][i] for i in points]
+    # Each step lasts for longer than the samples are apart, and a step's values are kept by the call that ends it.
+    assert set(stream["bytes"]) >= {(i * 32) << 10 for i in range(40)} or step > 2
+    text = heaptide_run.command("report", out, "--fail-on", "none").stdout.decode()
+    assert all(name in text.split("over time", 1)[1] for name in ("small", "large", "streamed", "work"))
+
+
 def test_reservations_stand_apart(out):
     program, environment = build("sim_vmm.c")
     heaptide_run.traced([program], out=out, env=environment)

@@ -104,6 +104,7 @@ def rows(*values):
 
 
 # What is written over which section, and a word of what is said about it.
+GPU_SITE_TIMELINE = 33  # file_format.h
 BAD_SECTIONS = {
     "a stack in a circle": (make_report.NODES, rows((0, 0), (2, 1), (1, 1)), "circle"),
     "a stack of itself": (make_report.NODES, rows((0, 0), (1, 1)), "circle"),
@@ -130,6 +131,8 @@ BAD_SECTIONS = {
     "calls of fewer samples": (make_report.TIMELINE_CALLS, bytes(16), "calls"),
     "calls that were undone": (make_report.TIMELINE_CALLS, struct.pack("<QQ", 9, 9) * 19 + bytes(16), "calls"),
     "rows beyond their end": (make_report.SITE_TIMELINE, struct.pack("<II", 0, 0xFFFFFFFF), "timeline"),
+    "rows of a GPU beyond their end": (GPU_SITE_TIMELINE, struct.pack("<II", 0, 0xFFFFFFFF), "timeline"),
+    "a GPU's curve of no site": (GPU_SITE_TIMELINE, struct.pack("<IIII", 0, 1, 77, 0), "timeline"),
 }
 
 

@@ -27,6 +27,14 @@ static void checksums_set(uint8_t *bytes, size_t size) {
   memcpy(bytes, &header, sizeof header);
 }
 
+static uint64_t timeline_touch(const struct ht_file_site_timeline *timeline) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; timeline && i < timeline->row_count; i++)
+    for (uint32_t k = 0; k < timeline->point_count; k++)
+      sum += site_timeline_at_ns(timeline)[k] + site_timeline_bytes(site_timeline_row(timeline, i))[k];
+  return sum;
+}
+
 // Reads everything that a report shows, as the sanitizers only see what is touched.
 static uint64_t report_touch(const struct report *report) {
   uint64_t sum = strlen(report->strings + report->process->exe);
@@ -35,10 +43,7 @@ static uint64_t report_touch(const struct report *report) {
     for (uint32_t node = report->sites[i].node, steps = 0; node && steps < 64;
          node = report->nodes[node].parent, steps++)
       sum += report->frames[report->nodes[node].frame].b;
-  for (uint32_t i = 0; report->site_timeline && i < report->site_timeline->row_count; i++)
-    for (uint32_t k = 0; k < report->site_timeline->point_count; k++)
-      sum += site_timeline_at_ns(report)[k] + site_timeline_bytes(site_timeline_row(report, i))[k];
-  return sum;
+  return sum + timeline_touch(report->site_timeline) + timeline_touch(report->gpu_site_timeline);
 }
 
 volatile uint64_t sink; // so that nothing is left out
