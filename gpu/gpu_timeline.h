@@ -6,8 +6,8 @@
 #include "../native/timeline.h"
 
 #define GPU_POINTS 512u // even
-#define GPU_SERIES                                                                                                     \
-  256u // streams and devices followed, and GPU_SITES_MAX sites: 17 MiB when all are used and the table is full
+// Streams and devices followed; beside them GPU_SITES_MAX sites: 17 MiB when all are used and the table is full.
+#define GPU_SERIES 256u
 
 struct gpu_series {
   uint8_t kind;   // enum ht_gpu_row_kind
