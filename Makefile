@@ -141,7 +141,7 @@ format: $(TOOLS)
 test:
 	.ci/install test
 	$(MAKE) --no-print-directory all $(BUILD)/venv/.done $(if $(QUICK),,$(BUILD)/venv/.mojo)
-	$(if $(QUICK),@echo "test: QUICK=1 leaves the benches out, and Mojo (1 GB): its tests are skipped where it is not installed")
+	$(if $(QUICK),@echo "test: QUICK=1 leaves out the benches and Mojo (1 GB); its tests are skipped where it is not installed")
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
 	$(MAKE) --no-print-directory check
 	$(MAKE) --no-print-directory unit
