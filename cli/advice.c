@@ -4,6 +4,8 @@
 #include "memory.h"
 #include "runtime_frame.h"
 
+#define PYTHON_ASKED (HT_PROCESS_PYTHON | HT_PROCESS_PYTHON_ABSENT | HT_PROCESS_PYTHON_REFUSED)
+
 // NULL: no report without one is known, but a file may say anything.
 static const struct ht_file_module *main_module(const struct report *report, uint32_t *number) {
   for (*number = 0; *number < report->module_count; ++*number)
@@ -30,8 +32,11 @@ char *advice_make(const struct report *report, const struct symbols *symbols, co
   const struct ht_file_module *module = main_module(report, &number);
   if (!module) return NULL;
   const char *path = report->strings + module->path;
+  if (report->python_missed)
+    return memory_format("--py found no CPython: no program of this run offers its functions (a stripped interpreter "
+                         "may offer none, another Python has none); all memory is shown as native code's.");
   if (runtime_frame_is_python(path))
-    return report->process->flags & HT_PROCESS_PYTHON
+    return report->process->flags & PYTHON_ASKED
                ? NULL
                : memory_format("Recorded without --py: of Python's own code no lines and no objects are known.");
   if (!lacks_debug_info(symbols, symbol_modules[number])) return NULL;

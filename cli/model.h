@@ -12,6 +12,7 @@ struct report {
   struct report_file file; // owns what the pointers below show
   const struct ht_file_process *process;
   bool replaced;       // its process went on as another program (exec), whose report was read as well
+  bool python_missed;  // --py was asked for, and no process of the run was a Python that offers what it needs
   const char *strings; // text at a string reference
   const struct ht_file_module *modules;
   const struct ht_file_frame *frames; // [0] unused

@@ -82,6 +82,16 @@ static void replaced_find(struct report_set *set) {
   }
 }
 
+// A shell or a launcher of the run is no Python, and need not be one: it is said where none was found at all.
+static void python_missed_find(struct report_set *set) {
+  for (size_t i = 0; i < set->count; i++)
+    if (set->reports[i].process->flags & (HT_PROCESS_PYTHON | HT_PROCESS_PYTHON_REFUSED)) return;
+  for (size_t i = 0; i < set->count; i++) {
+    struct report *report = &set->reports[i];
+    report->python_missed = is_main(report) && !report->replaced && report->process->flags & HT_PROCESS_PYTHON_ABSENT;
+  }
+}
+
 bool report_set_load(struct report_set *set, const char *folder, uint64_t pid) {
   struct problem problem;
   struct report_paths found;
@@ -101,6 +111,7 @@ bool report_set_load(struct report_set *set, const char *folder, uint64_t pid) {
     problem_print(folder, "holds no report of that process", "see heaptide report --json for their pids");
   if (set->count) qsort(set->reports, set->count, sizeof *set->reports, report_compare);
   replaced_find(set);
+  if (!pid) python_missed_find(set);
   return set->count > 0;
 }
 

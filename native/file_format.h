@@ -112,10 +112,12 @@ struct ht_file_kind {
 #define HT_PROCESS_MAIN 1u   // an image of the process that CMD started
 #define HT_PROCESS_PYTHON 2u // Python hooks were in
 #define HT_PROCESS_ATTACHED 4u
-#define HT_PROCESS_ESTIMATED 8u // --sample
-#define HT_PROCESS_SCANNED 16u  // the leak scan ran to its end: an empty LEAKS section means no leaks
-#define HT_PROCESS_FORKED 32u   // this image began with fork, not with exec
-#define HT_PROCESS_PERIODIC 64u // a snapshot of --snapshot-every: of a process that is killed it is what is left
+#define HT_PROCESS_ESTIMATED 8u        // --sample
+#define HT_PROCESS_SCANNED 16u         // the leak scan ran to its end: an empty LEAKS section means no leaks
+#define HT_PROCESS_FORKED 32u          // this image began with fork, not with exec
+#define HT_PROCESS_PERIODIC 64u        // a snapshot of --snapshot-every: of a process that is killed it is what is left
+#define HT_PROCESS_PYTHON_ABSENT 128u  // --py was asked for, and the program offers none of CPython's functions
+#define HT_PROCESS_PYTHON_REFUSED 256u // --py was asked for, and does not know this Python
 
 struct ht_file_process {
   uint32_t pid, ppid;

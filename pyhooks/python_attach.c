@@ -74,6 +74,7 @@ static int enter(void) {
 static void *enter_work(void *unused) {
   thread_entering_set(true);
   int found = fit_look();
+  if (found == PYTHON_ATTACH_UNSUPPORTED) report_flags_add(HT_PROCESS_PYTHON_REFUSED);
   if (found != PYTHON_ATTACH_WAITING) return state_set(found), unused;
   void (*release)(int) = python.PyGILState_Release;
   int before = python.PyGILState_Ensure();

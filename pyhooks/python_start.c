@@ -78,10 +78,12 @@ __attribute__((constructor)) static void python_constructor(int argc, char **arg
     }
     __attribute__((fallthrough));
   case PYTHON_UNSUPPORTED:
+    report_flags_add(HT_PROCESS_PYTHON_REFUSED);
     python_report_note("This Python is not one that --py knows (CPython 3.9 to 3.14 with a GIL): its memory is shown "
                        "as native code's.");
     break;
   case PYTHON_ABSENT:
+    report_flags_add(HT_PROCESS_PYTHON_ABSENT);
     break;
   }
 }
