@@ -4,6 +4,7 @@
 #include "gpu_timeline.h"
 #include "json_frames.h"
 #include "report_gpu.h"
+#include "units.h"
 
 static void known_write(struct json_out *out, const char *key, uint64_t bytes) {
   if (bytes == HT_GPU_UNKNOWN)
@@ -92,6 +93,52 @@ static void tensors_write(struct json_out *out, const struct judgement *judgemen
   out_close(out, ']');
 }
 
+static void stack_write(struct json_out *out, const struct judgement *judgement, uint32_t site) {
+  uint32_t node = judgement->stacks->of_site[site];
+  json_site(out, judgement->stacks, node);
+  json_stack(out, judgement->stacks, node);
+}
+
+static void failure_holders_write(struct json_out *out, const struct judgement *judgement,
+                                  const struct ht_file_gpu_failure *failure) {
+  out_open(out, "holders", '[');
+  for (uint32_t i = 0; i < failure->holder_count; i++) {
+    const struct ht_file_gpu_holder *holder = &judgement->report->gpu_holders[failure->first_holder + i];
+    out_open(out, NULL, '{');
+    out_count(out, "bytes", holder->bytes);
+    out_count(out, "blocks", holder->blocks);
+    stack_write(out, judgement, holder->site);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+}
+
+static void failure_write(struct json_out *out, const struct judgement *judgement,
+                          const struct ht_file_gpu_failure *failure) {
+  uint64_t total_bytes = gpu_total_bytes(judgement->report, failure->device);
+  out_open(out, NULL, '{');
+  out_number(out, "seconds", seconds_of(failure->at_ns), 6);
+  out_count(out, "device", failure->device);
+  out_count(out, "asked_bytes", failure->asked_bytes);
+  out_count(out, "live_bytes", failure->live_bytes);
+  out_known(out, "total_bytes", total_bytes, total_bytes);
+  out_known(out, "pool_gap_bytes", failure->gap_bytes, failure->gap_bytes);
+  stack_write(out, judgement, failure->site);
+  failure_holders_write(out, judgement, failure);
+  out_close(out, '}');
+}
+
+// The first ones, and the last; `failed` counts them all.
+static void failures_write(struct json_out *out, const struct judgement *judgement) {
+  const struct report *report = judgement->report;
+  out_open(out, "out_of_memory", '{');
+  out_count(out, "failed", report->gpu ? report->gpu->failure_count : 0);
+  out_open(out, "events", '[');
+  for (uint32_t i = 0; i < report->gpu_failure_count; i++) failure_write(out, judgement, &report->gpu_failures[i]);
+  out_close(out, ']');
+  out_close(out, '}');
+}
+
 // Of all devices together; null unless `frag` was asked for and the driver answered.
 static void fragmentation_write(struct json_out *out, const struct report *report) {
   uint64_t in_use = 0, live = 0, pools = 0;
@@ -122,6 +169,7 @@ void report_gpu_json(struct json_out *out, const struct judgement *judgement, ui
   streams_write(out, report, top);
   tensors_write(out, judgement, top);
   fragmentation_write(out, report);
+  failures_write(out, judgement);
   out_close(out, '}');
 }
 

@@ -18,7 +18,7 @@ static void site_stack_print(struct text_out *out, const struct judgement *judge
 
 // ---- out of memory
 
-static uint64_t total_bytes(const struct report *report, uint32_t device) {
+uint64_t gpu_total_bytes(const struct report *report, uint32_t device) {
   for (uint32_t i = 0; i < report->gpu_device_count; i++)
     if (report->gpu_devices[i].device == device) return report->gpu_devices[i].total_bytes;
   return 0;
@@ -38,7 +38,7 @@ static void failure_holders_print(struct text_out *out, const struct judgement *
 static void failure_print(struct text_out *out, const struct judgement *judgement,
                           const struct ht_file_gpu_failure *failure, uint64_t top) {
   char asked[UNITS_TEXT], live[UNITS_TEXT], total[UNITS_TEXT], at[UNITS_TEXT], gap[UNITS_TEXT];
-  uint64_t all = total_bytes(judgement->report, failure->device);
+  uint64_t all = gpu_total_bytes(judgement->report, failure->device);
   text_print(out, STYLE_BAD, "%12s", bytes_text(asked, failure->asked_bytes));
   text_print(out, STYLE_PLAIN, "  asked of device %u at %s; %s", failure->device,
              seconds_text(at, seconds_of(failure->at_ns)), bytes_text(live, failure->live_bytes));

@@ -187,6 +187,22 @@ REPORT = {
             "live_bytes": nullable(COUNT),
             "pool_reserved_bytes": nullable(COUNT),
         },
+        "out_of_memory": {
+            "failed": COUNT,
+            "events": [
+                {
+                    "seconds": SECONDS,
+                    "device": COUNT,
+                    "asked_bytes": COUNT,
+                    "live_bytes": COUNT,
+                    "total_bytes": nullable(COUNT),
+                    "pool_gap_bytes": nullable(COUNT),
+                    "site": FRAME,
+                    "stack": [FRAME],
+                    "holders": [{"bytes": COUNT, "blocks": COUNT, "site": FRAME, "stack": [FRAME]}],
+                }
+            ],
+        },
     },
     "timeline": {
         "seconds": [SECONDS],

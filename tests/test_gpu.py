@@ -157,16 +157,27 @@ def test_no_device(out):
     report = run.report()
     for kind in ("device", "pinned", "managed"):
         assert report["summary"]["by_kind"][kind]["allocations"] == 0
-    assert report["gpu"] == {"devices": [], "streams": [], "tensors": [], "fragmentation": None}
+    empty = {"devices": [], "streams": [], "tensors": [], "fragmentation": None}
+    assert report["gpu"] == {**empty, "out_of_memory": {"failed": 0, "events": []}}
     assert report["leaks"] == [] or all(row["suppressed"] for row in report["leaks"])
 
 
 def test_out_of_memory_opens_the_report(out):
-    """Size, line and holders of an allocation that failed, before everything else."""
-    run_on_runtime(gpu_gear.program("hip_lost.c"), out)
+    """Size, line and holders of an allocation that failed, before everything else, and in JSON."""
+    run = run_on_runtime(gpu_gear.program("hip_lost.c"), out)
     text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()
     head = text.split("LEAKS")[0]
     assert "OUT OF GPU MEMORY  1 allocation failed" in head
     assert "32.0 TiB  asked of device 0" in head and "5.06 MiB" in head and "lose_device" in head
-    line = expectations.tagged_lines((gpu_gear.PROGRAMS / "hip_lost.c").read_text())["@device"]
-    assert f"hip_lost.c:{line}" in head
+    lines = expectations.tagged_lines((gpu_gear.PROGRAMS / "hip_lost.c").read_text())
+    assert f"hip_lost.c:{lines['@device']}" in head
+    report = run.report()
+    told = report["gpu"]["out_of_memory"]
+    (event,) = told["events"]
+    assert not schema_problems(report) and told["failed"] == 1
+    assert (event["asked_bytes"], event["live_bytes"], event["device"]) == (1 << 45, 5 * (1 << 20) + 65536, 0)
+    assert event["site"]["line"] == lines["@too_much"] and event["stack"][0] == event["site"]
+    assert 0 < event["seconds"] <= report["seconds"] and event["pool_gap_bytes"] is None
+    holders = [(row["site"]["line"], row["bytes"], row["blocks"]) for row in event["holders"]]
+    assert holders == [(lines["@device"], 5 << 20, 5), (lines["@refused"], 65536, 1)]
+    assert [frame["function"] for frame in event["holders"][0]["stack"][:2]] == ["lose_device", "main"]

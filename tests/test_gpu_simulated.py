@@ -187,3 +187,7 @@ def test_killed_with_memory_in_use(out):
     head = text.split("LEAKS")[0]
     assert "OUT OF GPU MEMORY  1 allocation failed" in head and f"killed.c:{lines['@refused']}" in head
     assert f"killed.c:{lines['@held']}" in head  # who held the memory then
+    (event,) = report["gpu"]["out_of_memory"]["events"]
+    assert (event["asked_bytes"], event["live_bytes"]) == (1 << 45, 7 * mib)
+    holders = [(row["site"]["line"], row["bytes"], row["blocks"]) for row in event["holders"]]
+    assert holders == [(lines["@held"], 5 * mib, 5), (lines["@streamed"], 2 * mib, 1)]

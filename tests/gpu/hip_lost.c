@@ -34,7 +34,7 @@ int main(void) {
   REFUSE(hipFree((void *)0x1234));
   REFUSE(hipHostFree((void *)0x1234));
   void *untouched = (void *)0x1234;
-  REFUSE(hipMalloc(&untouched, 1ull << 45));
+  REFUSE(hipMalloc(&untouched, 1ull << 45)); // @too_much
   if (untouched != (void *)0x1234 && untouched) return 3;
   CHECK(hipFree(0));
   CHECK(hipMalloc(&block, 0));
