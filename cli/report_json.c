@@ -431,6 +431,53 @@ static void threads_write(struct json_out *out, const struct report *report) {
   out_close(out, ']');
 }
 
+// What a process shares with others in blocks of one kind with one stack.
+struct shared_stack {
+  uint32_t kind, stack;
+  uint64_t bytes;
+};
+
+static int shared_compare(const void *left, const void *right) {
+  const struct shared_stack *a = left, *b = right;
+  if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
+  return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+// Sites that are shown with one stack are one row, as in the other lists.
+static size_t shared_merge(const struct judgement *judgement, struct shared_stack *rows) {
+  const struct report *report = judgement->report;
+  size_t count = 0;
+  for (uint32_t i = 0; i < report->shared_site_count; i++) {
+    const struct ht_file_shared_site *shared = &report->shared_sites[i];
+    struct shared_stack row = {report->sites[shared->site].kind, judgement->stacks->of_site[shared->site],
+                               shared->bytes};
+    size_t at = 0;
+    while (at < count && (rows[at].kind != row.kind || rows[at].stack != row.stack)) at++;
+    if (at < count)
+      rows[at].bytes += row.bytes;
+    else
+      rows[count++] = row;
+  }
+  qsort(rows, count, sizeof *rows, shared_compare);
+  return count;
+}
+
+static void shared_sites_write(struct json_out *out, const struct judgement *judgement) {
+  struct shared_stack *rows = memory_get(judgement->report->shared_site_count, sizeof *rows);
+  size_t count = shared_merge(judgement, rows);
+  out_open(out, "shared_by_site", '[');
+  for (size_t i = 0; i < count; i++) {
+    out_open(out, NULL, '{');
+    out_text(out, "kind", kind_names[rows[i].kind]);
+    out_count(out, "bytes", rows[i].bytes);
+    json_site(out, judgement->stacks, rows[i].stack);
+    json_stack(out, judgement->stacks, rows[i].stack);
+    out_close(out, '}');
+  }
+  out_close(out, ']');
+  free(rows);
+}
+
 // Of a process that forks or was forked; null of others, and where nothing is known.
 static void resident_write(struct json_out *out, const struct judgement *judgement) {
   const struct report *report = judgement->report;
@@ -445,17 +492,7 @@ static void resident_write(struct json_out *out, const struct judgement *judgeme
   out_count(out, "anonymous_bytes", figures->anonymous_bytes);
   out_count(out, "shared_bytes", figures->shared_bytes);
   out_count(out, "counted_bytes", judgement->counted_bytes);
-  out_open(out, "shared_by_site", '[');
-  for (uint32_t i = 0; i < report->shared_site_count; i++) {
-    const struct ht_file_shared_site *shared = &report->shared_sites[i];
-    out_open(out, NULL, '{');
-    out_text(out, "kind", kind_names[report->sites[shared->site].kind]);
-    out_count(out, "bytes", shared->bytes);
-    json_site(out, judgement->stacks, judgement->stacks->of_site[shared->site]);
-    json_stack(out, judgement->stacks, judgement->stacks->of_site[shared->site]);
-    out_close(out, '}');
-  }
-  out_close(out, ']');
+  shared_sites_write(out, judgement);
   out_close(out, '}');
 }
 

@@ -18,8 +18,18 @@ uint32_t owner_take_locked(uint32_t tid) {
   return owner_end++;
 }
 
+static struct owner *owner_known(uint32_t number) {
+  return number >= owner_first && number < owner_end ? &owner_table[number] : NULL;
+}
+
+void owner_named_locked(uint32_t number, const char name[THREAD_NAME_BYTES]) {
+  struct owner *owner = owner_known(number);
+  if (owner) memcpy(owner->name, name, sizeof owner->name);
+}
+
 void owner_ended_locked(uint32_t number, const char name[THREAD_NAME_BYTES]) {
-  if (number >= owner_first && number < owner_end) memcpy(owner_table[number].name, name, sizeof owner_table->name);
+  owner_named_locked(number, name);
+  if (owner_known(number)) owner_table[number].ended = true;
 }
 
 void owners_fork_child(void) {

@@ -14,7 +14,8 @@ _Static_assert(OWNER_REST < 1u << OWNER_BITS, "a number's bits");
 
 struct owner {
   uint32_t tid;
-  char name[THREAD_NAME_BYTES]; // taken when the thread ended; "": it lives, or is unknown
+  char name[THREAD_NAME_BYTES]; // taken when the thread ended, or of one that will not tell at its first call
+  bool ended;                   // its name is the last one
 };
 
 extern HT_HIDDEN bool owners_on;
@@ -25,6 +26,7 @@ extern bool owner_rest_used;
 void owners_init(bool on);
 // The number of a thread that begins; 0 without the option. Under LOCK_RANK_THREADS.
 uint32_t owner_take_locked(uint32_t tid);
+void owner_named_locked(uint32_t number, const char name[THREAD_NAME_BYTES]);
 void owner_ended_locked(uint32_t number, const char name[THREAD_NAME_BYTES]);
 // In the fork child: those so far were the parent's. What was recorded of them keeps its numbers.
 void owners_fork_child(void);

@@ -31,7 +31,7 @@ static struct ht_file_owner owner_row(const struct report_owners *owners, uint32
   const struct owner *owner = &owner_table[number];
   if (owner->tid == (uint32_t)sys_pid())
     return (struct ht_file_owner){owner->tid, tables_string(owners->tables, "main")};
-  uint32_t row = owner->name[0] ? UINT32_MAX : threads_index(owners->threads, owner->tid);
+  uint32_t row = owner->ended ? UINT32_MAX : threads_index(owners->threads, owner->tid);
   uint32_t name = row < UINT32_MAX ? owners->threads->rows[row].name : tables_string(owners->tables, owner->name);
   return (struct ht_file_owner){owner->tid, name};
 }

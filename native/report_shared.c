@@ -5,10 +5,13 @@
 
 #include "live.h"
 #include "maps.h"
+#include "owner.h"
 #include "process_info.h"
 #include "ranges.h"
 #include "resident.h"
+#include "site.h"
 #include "spans.h"
+#include "stack_table.h"
 #include "sys.h"
 
 #define PAGE_SHIFT 12
@@ -164,6 +167,54 @@ static void ranges_add(struct owners *owners) {
   for (uint32_t i = 0; i < count; i++) owner_add(owners, ranges[i].start, ranges[i].end, ranges[i].site.value);
 }
 
+// Whether two stacks are the same, whatever thread they are of.
+static bool stack_equal(uint32_t one, uint32_t other) {
+  while (node_is_frame(one) && node_is_frame(other)) {
+    if (one == other) return true;
+    if (node_table[one].frame != node_table[other].frame) return false;
+    one = node_table[one].parent;
+    other = node_table[other].parent;
+  }
+  return !node_is_frame(one) && !node_is_frame(other);
+}
+
+static uint64_t stack_hash(uint32_t node) {
+  uint64_t hash = 0;
+  for (; node_is_frame(node); node = node_table[node].parent)
+    hash = (hash ^ node_table[node].frame) * 0x9E3779B97F4A7C15ull;
+  return hash;
+}
+
+static bool is_same_site(uint32_t one, uint32_t other) {
+  return site_table[one].kind == site_table[other].kind && stack_equal(site_table[one].node, site_table[other].node);
+}
+
+// The place in `table`, of `capacity` sites or 0, where the first site that is the same but for its thread stands, or
+// will.
+static uint32_t *same_place(uint32_t *table, uint64_t capacity, uint32_t site) {
+  uint64_t at = (stack_hash(site_table[site].node) >> 20) & (capacity - 1);
+  while (table[at] && !is_same_site(table[at], site)) at = (at + 1) & (capacity - 1);
+  return &table[at];
+}
+
+// With --per-thread a site of the program is one for each of its threads: the first gets what all hold.
+static void threads_join(struct owners *owners) {
+  uint64_t capacity = 64;
+  while (capacity < 2ull * owners->site_end) capacity *= 2;
+  uint32_t *table = owners_on ? sys_map(capacity * sizeof *table) : NULL;
+  if (!table) return;
+  for (uint32_t id = 1; id < owners->site_end; id++) {
+    if (!owners->bytes[id]) continue;
+    uint32_t *first = same_place(table, capacity, id);
+    if (*first) {
+      owners->bytes[*first] += owners->bytes[id];
+      owners->bytes[id] = 0;
+    } else
+      *first = id;
+  }
+  sys_unmap(table, capacity * sizeof *table);
+}
+
 static void site_insert(uint32_t site, uint64_t bytes) {
   uint32_t at = found.site_count;
   if (at == SHARED_SITES && found.sites[--at].bytes >= bytes) return;
@@ -180,6 +231,7 @@ void shared_pages_find(struct report_tables *tables) {
   if (!owners.bytes) return;
   live_walk(block_add, &owners);
   ranges_add(&owners);
+  threads_join(&owners);
   for (uint32_t id = 1; id < owners.site_end; id++)
     if (owners.bytes[id]) site_insert(id, owners.bytes[id]);
   sys_unmap(owners.bytes, owners.site_end * sizeof *owners.bytes);

@@ -73,9 +73,11 @@ static void ended_insert(struct collection *collection, const struct ended_threa
 }
 
 static void living_insert(struct collection *collection, const struct thread *thread) {
+  bool gone = thread_is_gone(thread);
   struct placed placed = {{thread->tid, 0, thread_allocations(thread)},
-                          {.flags = HT_THREAD_LIVES, .net_bytes = thread_net_bytes(thread)}};
-  placed.row.name = tables_string(collection->tables, thread->is_main ? "main" : thread->name);
+                          {.flags = gone ? 0 : HT_THREAD_LIVES, .net_bytes = thread_net_bytes(thread)}};
+  const char *name = thread->is_main ? "main" : gone && !thread->name[0] ? thread->first_name : thread->name;
+  placed.row.name = tables_string(collection->tables, name);
   row_insert(collection, &placed);
 }
 

@@ -53,6 +53,8 @@ uint32_t thread_count_alive(void) {
 // Signal 0 asks the kernel whether the thread is there. A refusal counts as "it is".
 static bool tid_gone(uint32_t tid) { return sys_call3(SYS_tgkill, sys_pid(), tid, 0) == -ESRCH; }
 
+bool thread_is_gone(const struct thread *thread) { return thread->first_name[0] && tid_gone(thread->tid); }
+
 // A struct whose thread is gone. `tid` is the caller's: whoever else has it must be gone.
 static struct thread *reusable_locked(uint32_t tid) {
   for (struct thread *thread = threads; thread; thread = thread->next) {
@@ -101,7 +103,7 @@ static void struct_start(struct thread *thread, uint32_t owner, uintptr_t low, u
   thread->memo.stack_high = high;
   thread->in_hook = thread->suspended = thread->deferred_used = thread->in_driver = thread->moving = 0;
   thread->last_block = 0;
-  thread->name[0] = 0;
+  thread->name[0] = thread->first_name[0] = 0;
 }
 
 // The main thread's stack ends at the top of its mapping; what lies above __libc_stack_end holds no return address.
@@ -132,10 +134,22 @@ static struct thread *enter(uintptr_t low, uintptr_t high) {
   return thread;
 }
 
+// A thread that was there before heaptide ends without a word, and its name with it.
+static void first_name_take(struct thread *thread) {
+  char name[THREAD_NAME_BYTES];
+  thread_name_own(name);
+  memcpy(thread->first_name, name, sizeof thread->first_name);
+  lock_take(&threads_lock);
+  owner_named_locked(stack_memo_owner(&thread->memo), name);
+  lock_drop(&threads_lock);
+}
+
 // A thread that was not started through pthread_create has no known bounds: every word of its stack is asked for.
 HT_NOINLINE struct thread *thread_enter(void) {
   if (!thread_recording() || entering) return NULL;
-  return enter(0, 0);
+  struct thread *thread = enter(0, 0);
+  if (thread && !thread->is_main) first_name_take(thread);
+  return thread;
 }
 
 void thread_register(uintptr_t low, uintptr_t high) {

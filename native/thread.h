@@ -55,9 +55,10 @@ struct thread {
   struct thread *next;                        // in the list of all structs, never unlinked
   struct stack_memo memo;
   struct count count;
-  uint64_t allocations_before;  // of the threads that had this struct before
-  int64_t net_before;           // and what they had allocated beyond what they freed, in bytes
-  char name[THREAD_NAME_BYTES]; // a front end's; without one the kernel's, taken when the thread ends
+  uint64_t allocations_before;               // of the threads that had this struct before
+  int64_t net_before;                        // and what they had allocated beyond what they freed, in bytes
+  char name[THREAD_NAME_BYTES];              // a front end's; without one the kernel's, taken when the thread ends
+  char first_name[THREAD_NAME_KERNEL_BYTES]; // the kernel's at its first call, of one whose end nobody will tell of
   bool is_main;
   uint8_t moving;              // its realloc is under way: the old block is out of the live map, the new one not yet in
   uint64_t heap_sample_random; // 0: none drawn yet
@@ -98,6 +99,8 @@ bool thread_recording(void);
 // Calls `visit` for every struct whose thread lives or lived and whose counters may hold something.
 void thread_each(void (*visit)(struct thread *thread, void *context), void *context);
 uint32_t thread_count_alive(void);
+// Of one whose end nobody tells of: whether it has come.
+bool thread_is_gone(const struct thread *thread);
 // Guards who has which struct, and the list of those that have ended.
 struct lock *thread_list_lock(void);
 

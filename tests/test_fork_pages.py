@@ -103,6 +103,18 @@ def test_a_snapshot_of_all_while_they_run(life, out):  # noqa: F811
     assert 2 * TABLE_BYTES <= once <= 2 * TABLE_BYTES + 2 * MIB
 
 
+@pytest.mark.parametrize("options", [[], ["--per-thread"]], ids=["plain", "per-thread"])
+def test_sites_of_threads_are_one_site(life, out, options):  # noqa: F811
+    """Twenty threads' parts of one size, and a smaller block that is no thread's: two rows, however sites are kept."""
+    run = traced([life("fork_threads.c")], out=out, options=options)
+    (child,) = [report for report in run.reports() if not report["main"]]
+    assert schema_problems(child) == []
+    rows = {row["site"]["function"]: row["bytes"] for row in child["resident"]["shared_by_site"]}
+    assert len(rows) == len(child["resident"]["shared_by_site"])
+    assert abs(rows["part_build"] - 20 * MIB) <= 20 * SLACK_BYTES, rows
+    assert abs(rows["rest_build"] - MIB // 2) <= SLACK_BYTES, rows
+
+
 @pytest.mark.skipif(KERNEL < (6, 7), reason="older kernels do not tell a page of zeros")
 def test_what_was_only_read_is_nobodys(life, out):  # noqa: F811
     parent, workers = by_role(traced([life("fork_pages.c"), "read"], out=out).reports())
@@ -125,6 +137,20 @@ def made(pid, forked_from, begins, ends, anonymous, shared, **process):
     known = anonymous is not None
     row = struct.pack("<II3Q", forked_from, known, *([0] * 3 if not known else [MIB * anonymous] * 2 + [MIB * shared]))
     return file_bytes({**report.sections(), RESIDENT: row})
+
+
+def test_sites_with_one_stack_are_one_row(tmp_path):
+    """Of two threads, in a report of a recorder that did not add them up."""
+    report = Report(flags=16)
+    stack, other = report.stack(("jit", "take", 1)), report.stack(("jit", "keep", 1))
+    sites = [report.site(stack, owner=1), report.site(other, owner=1), report.site(stack, owner=2)]
+    report.owner(11, "one"), report.owner(12, "two")
+    sections = report.sections()
+    sections[RESIDENT] = struct.pack("<II3Q", 1, 1, MIB, MIB, MIB)
+    sections[SHARED_SITES] = b"".join(struct.pack("<IIQ", site, 0, size) for site, size in zip(sites, (50, 40, 30)))
+    (found,) = read_reports(folder_of(tmp_path, file_bytes(sections)))
+    rows = found["resident"]["shared_by_site"]
+    assert [(row["site"]["function"], row["bytes"]) for row in rows] == [("[jit take]", 80), ("[jit keep]", 40)]
 
 
 WORKERS = [(2, 1, 1, 3, 65, 64), (3, 1, 1, 4, 66, 60)]

@@ -92,3 +92,20 @@ def test_threads_of_their_own_are_named_as_such(tmp_path, show):
     shown.keys("Y")
     shown.tab.locator("#entry").select_option(index=1)  # here the function that a thread runs
     assert f"not filtered by function: {WHOLE}" in shown.text("#table-note")
+
+
+def test_threads_with_long_names_keep_their_numbers(tmp_path, show):
+    """The filter cuts names, not what tells apart threads whose names begin alike."""
+    report = Report(live=60, peak=60, kinds={"heap": (60, 3, 60, 3, 0, 0, 60)})
+    name = "a worker with a name that goes on and on, as names of pools do " * 3
+    for i, (tid, end) in enumerate(((11, "one"), (12, "two"), (13, "two"))):
+        report.site(report.stack(("jit", "take", 1)), calls=(1, 0, 0, 20), live=(10 * i + 10, 1), peak=(20, 1),
+                    owner=report.owner(tid, name + end))  # fmt: skip
+    shown = show(page_write(folder_of(tmp_path, report.data()), tmp_path / "page.html"), "m=live")
+    options = shown.tab.locator("#thread option")
+    labels = options.all_inner_texts()
+    assert [label.rsplit("…", 1)[1] for label in labels[1:]] == [", 2 threads", " 11", " 12", " 13"]
+    assert all(len(label) < 60 for label in labels)
+    assert options.nth(2).get_attribute("title") == name + "one 11"
+    shown.tab.locator("#thread").select_option(label=labels[3])
+    assert shown.root_value() == 20

@@ -176,6 +176,26 @@ def test_attach(life, tmp_path):  # noqa: F811
         assert process.wait(20) == 0
 
 
+def test_a_thread_from_before_an_attach_keeps_its_name(life, tmp_path):  # noqa: F811
+    """Nobody tells of its end: it has the name that it had when it was first seen."""
+    out = tmp_path / "out"
+    with bare([life("thread_before.c")]) as process:
+        done("attach", process.pid, "--per-thread", "--out", out)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "gone\n"
+        done("detach", out)
+        process.stdin.close()
+        assert process.wait(20) == 0
+    (report,) = read_reports(out, *EVERY_ROW)
+    assert schema_problems(report) + total_problems(report) == []
+    assert [(one["name"], one["allocations"]) for one in report["threads"] if one["name"] != "main"] == [
+        ("ends early", 100)
+    ]
+    (row,) = [row for row in report["hotspots"] if row["site"]["function"] == "keep"]
+    assert by_name(row, "allocations") == {"ends early": (100,)}
+
+
 def until_some(out):
     """Until a snapshot has several threads' allocations."""
     for number in range(100):

@@ -3,8 +3,13 @@ const filters = (() => {
   const ENTRIES = 200;  // offered; more threads' functions than that are no help
   const make = dom.make;
 
+  const LABEL_LIMIT = 60;
+
+  /** `options`: [value, label, title]; with a title the label is short enough. */
   function optionsPut(select, options) {
-    select.replaceChildren(...options.map(([value, label]) => make("option", {value}, format.shortened(label, 60))));
+    select.replaceChildren(...options.map(
+      ([value, label, title]) =>
+        make("option", {value, title}, title === undefined ? format.shortened(label, LABEL_LIMIT) : label)));
   }
 
   /** The functions that threads run, those with most rows first. */
@@ -35,7 +40,7 @@ const filters = (() => {
     optionsPut(rank, [["", "all"], ...ranks.map((one) => [String(one), String(one)])]);
     optionsPut(
       entry, [["", "all"], ...entriesOf(data).map((one) => [String(one), data.frames.name(data.groups.first[one])])]);
-    optionsPut(thread, [["", "all"], ...data.threads.choices.map(({label}, i) => [String(i), label])]);
+    optionsPut(thread, [["", "all"], ...data.threads.choices.map(({label, title}, i) => [String(i), label, title])]);
     dom.byId("thread-label").hidden = !hasThreads(data);
     dom.byId("entry-word").textContent = hasThreads(data) ? "Runs" : "Thread";
     dom.byId("process-label").hidden = data.processes.length < 2;

@@ -3,7 +3,10 @@
  * curves, Python's list and what grows are that thread's, in the same arrays, so that every view shows them.
  */
 const threads = (() => {
-  /** A thread, or all of one name: {name, tid (null: several), takes(process, owner)}. */
+  const NAME_LIMIT = 40;  // so that what tells threads apart, which comes last, is still there to be read
+  const nameShown = (name) => format.shortened(name || "[no name]", NAME_LIMIT);
+
+  /** A thread, or all of one name: {label, title: with the whole name, takes(process, owner)}. */
   function choicesOf(processes) {
     const all = processes.flatMap(
       (process) => process.owners.map((owner, index) => ({...owner, process: process.index, index})).slice(1));
@@ -11,17 +14,20 @@ const threads = (() => {
     for (const {name} of all) counts.set(name, (counts.get(name) || 0) + 1);
     const groups = [...counts].filter(([, count]) => count > 1);
     const several = processes.length > 1;
-    const labelOf =
-      ({name,
-        tid,
-        process}) => [name || "[no name]", tid, several && `(${processes[process].name})`].filter(Boolean).join(" ");
+    const more =
+      ({tid, process}) => [tid, several && `(${format.shortened(processes[process].name, NAME_LIMIT)})`].filter(
+        Boolean);
+    const labelled = (name, rest, takes) =>
+      ({label: nameShown(name) + rest, title: (name || "[no name]") + rest, takes});
     return [
-      ...groups.map(([name, count]) => ({
-                      label: `${name || "[no name]"}, ${format.count(count)} threads`,
-                      takes: (process, owner) => owner > 0 && processes[process].owners[owner].name === name
-                    })),
+      ...groups.map(
+        ([name, count]) => labelled(
+          name, `, ${format.count(count)} threads`,
+          (process, owner) => owner > 0 && processes[process].owners[owner].name === name)),
       ...all.map(
-        (one) => ({label: labelOf(one), takes: (process, owner) => process === one.process && owner === one.index}))
+        (one) => labelled(
+          one.name, more(one).map((part) => ` ${part}`).join(""),
+          (process, owner) => process === one.process && owner === one.index))
     ];
   }
 
