@@ -5,6 +5,7 @@
 #include "holders.h"
 #include "memory.h"
 #include "program_name.h"
+#include "range_sum.h"
 #include "units.h"
 
 static const char *const kind_names[] = HT_KIND_NAMES;
@@ -13,24 +14,6 @@ enum { NAME_WIDTH = 60, SITE_WIDTH = 100, SITES_MOST = 3 };
 
 // What a shell shares with its parts is not worth lines.
 enum { SHOWN_BYTES = 1 << 20 };
-
-// ---- figures of processes that are alike
-
-struct range_sum {
-  uint64_t least, most, sum;
-};
-
-static void range_add(struct range_sum *range, uint64_t bytes, bool first) {
-  if (first || bytes < range->least) range->least = bytes;
-  if (bytes > range->most) range->most = bytes;
-  range->sum += bytes;
-}
-
-static char *range_text(const struct range_sum *range) {
-  char sum[UNITS_TEXT], least[UNITS_TEXT], most[UNITS_TEXT];
-  return memory_format("%s, %s to %s each", bytes_text(sum, range->sum), bytes_text(least, range->least),
-                       bytes_text(most, range->most));
-}
 
 static void alone_print(struct text_out *out, const struct ht_file_resident *figures) {
   char anonymous[UNITS_TEXT], shared[UNITS_TEXT];
@@ -61,18 +44,17 @@ static void first_print(struct text_out *out, const struct report_set *set, cons
 static void forked_print(struct text_out *out, const struct report_set *set, const struct fork_family *family,
                          uint32_t parent_pid) {
   struct range_sum anonymous = {0}, shared = {0};
-  size_t count = 0, known = 0;
+  size_t count = 0;
   for (size_t i = 0; i < family->count; i++) {
     if (family->members[i].parent_pid != parent_pid) continue;
     const struct ht_file_resident *figures = fork_figures(report_of(set, family, i));
     count++;
     if (!figures) continue;
-    range_add(&anonymous, figures->anonymous_bytes, known == 0);
-    range_add(&shared, figures->shared_bytes, known == 0);
-    known++;
+    range_add(&anonymous, figures->anonymous_bytes);
+    range_add(&shared, figures->shared_bytes);
   }
   text_print(out, STYLE_PLAIN, "  %zu forked from pid %u: ", count, parent_pid);
-  if (!known) {
+  if (!anonymous.count) {
     text_print(out, STYLE_PLAIN, "not known\n");
     return;
   }

@@ -44,6 +44,8 @@
 // More than any processor has: AVX-512 comes to 2.7 KiB, AMX's tiles add 8 (Intel's manual, volume 1, 13.4).
 #define VECTORS_BYTES 16384
 
+#define UNSAFE_MAX 16
+
 struct span {
   uint64_t start, end;
 };
@@ -51,9 +53,10 @@ struct span {
 struct inject {
   pid_t pid, tid;
   struct process_module libc;
-  struct span unsafe[3]; // code that a thread must not be in: the loader, the allocator, the making of threads
-  struct span own;       // heaptide's, where it was attached before
-  uint64_t gadget;       // a `syscall` instruction
+  struct span unsafe[UNSAFE_MAX]; // code that a thread must not be in: the loader, allocators, the making of threads
+  unsigned unsafe_count;
+  struct span own; // heaptide's, where it was attached before
+  uint64_t gadget; // a `syscall` instruction
   struct user_regs_struct saved;
   uint8_t vectors[VECTORS_BYTES]; // floating point and vector registers: a function may leave anything in them
   struct iovec vectors_saved;
@@ -118,7 +121,7 @@ static bool span_holds(const struct span *span, uint64_t address) {
 }
 
 static bool in_unsafe(const struct inject *inject, uint64_t address) {
-  for (int i = 0; i < 3; i++)
+  for (unsigned i = 0; i < inject->unsafe_count; i++)
     if (span_holds(&inject->unsafe[i], address)) return true;
   return false;
 }
@@ -255,26 +258,53 @@ bool inject_library_find(pid_t pid, struct process_module *module) {
   return process_module_find(pid, "/" LIBRARY_NAME, module) || process_module_find(pid, MEMFD_NAME, module);
 }
 
-static void unsafe_find(struct inject *inject) {
+static void unsafe_add(struct inject *inject, uint64_t start, uint64_t end) {
+  if (start && inject->unsafe_count < UNSAFE_MAX) inject->unsafe[inject->unsafe_count++] = (struct span){start, end};
+}
+
+// Around an allocator's functions in a file that holds more than that.
+static void allocator_add(struct inject *inject, const struct process_module *module) {
   static const char *const names[] = {
       "malloc",  "free",        "calloc",        "realloc",     "memalign",          "valloc",
       "pvalloc", "malloc_trim", "aligned_alloc", "malloc_info", "malloc_usable_size"};
-  struct process_module loader;
-  if (process_module_find(inject->pid, "/ld-linux", &loader))
-    inject->unsafe[0] = (struct span){loader.code, loader.end};
-  struct span *span = &inject->unsafe[1];
+  struct span span = {0};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    uint64_t at = symbol(inject, names[i]);
-    if (!at) continue;
-    if (!span->start || at < span->start) span->start = at;
-    if (at > span->end) span->end = at;
+    uint64_t value = elf_symbol_value(module->file, names[i]), at = module->base + value;
+    if (!value) continue;
+    if (!span.start || at < span.start) span.start = at;
+    if (at > span.end) span.end = at;
   }
-  span->start -= MALLOC_MARGIN_BYTES;
-  span->end += MALLOC_MARGIN_BYTES;
-  struct process_module own;
-  if (inject_library_find(inject->pid, &own)) inject->own = (struct span){own.code, own.end};
+  if (span.start) unsafe_add(inject, span.start - MALLOC_MARGIN_BYTES, span.end + MALLOC_MARGIN_BYTES);
+}
+
+static bool is_program(pid_t pid, const char *path) {
+  char link[64], program[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+  ssize_t bytes = readlink(link, program, sizeof program - 1);
+  program[bytes > 0 ? bytes : 0] = 0;
+  return strcmp(program, path) == 0;
+}
+
+// Another allocator than glibc's (jemalloc, mimalloc, tcmalloc): the library that dlopen asks for memory too.
+static void own_allocator_add(const struct process_module *module, void *context) {
+  struct inject *inject = context;
+  if (strcmp(module->path, inject->libc.path) == 0 || strstr(module->path, "/ld-linux") ||
+      strstr(module->path, "/" LIBRARY_NAME) || !elf_symbol_defined(module->file, SYMBOLS_DYNAMIC, "malloc"))
+    return;
+  if (is_program(inject->pid, module->path))
+    allocator_add(inject, module);
+  else
+    unsafe_add(inject, module->code, module->end);
+}
+
+static void unsafe_find(struct inject *inject) {
+  struct process_module loader, own;
+  if (process_module_find(inject->pid, "/ld-linux", &loader)) unsafe_add(inject, loader.code, loader.end);
+  allocator_add(inject, &inject->libc);
   uint64_t create = symbol(inject, "pthread_create");
-  inject->unsafe[2] = (struct span){create, create ? create + CREATE_BYTES : 0};
+  unsafe_add(inject, create, create + CREATE_BYTES);
+  process_modules_each(inject->pid, own_allocator_add, inject);
+  if (inject_library_find(inject->pid, &own)) inject->own = (struct span){own.code, own.end};
 }
 
 static int loading_limit_ms(pid_t pid) {

@@ -87,6 +87,8 @@ struct row_shares {
   size_t python_count;
 };
 
+struct worker_group;
+
 struct judgement {
   const struct report *report;
   const struct stacks *stacks;
@@ -108,8 +110,9 @@ struct judgement {
   struct row_curves curves;
   struct row_shares shares;
   uint64_t counted_bytes; // of the resident figures, its part of a sum in which shared pages count once (fork_family.h)
-  char *advice;           // one of the notes; NULL: none
-  const char **notes;     // what this report could not see or name, a sentence each
+  const struct worker_group *workers; // those that do the same work, itself among them (workers.h); NULL: alone
+  char *advice;                       // one of the notes; NULL: none
+  const char **notes;                 // what this report could not see or name, a sentence each
   size_t note_count;
   bool helper; // a process that a runtime started for itself: quiet, and nothing in it is a finding
   bool quiet;

@@ -24,6 +24,12 @@ static void mapping_take(struct process_module *found, uint64_t start, uint64_t 
   found->end = end;
 }
 
+// Fills in how the file is seen from here. False: it has no beginning or no code.
+static bool module_is_whole(pid_t pid, struct process_module *module) {
+  int length = snprintf(module->file, sizeof module->file, "/proc/%d/root%s", (int)pid, module->path);
+  return length < (int)sizeof module->file && module->base && module->code;
+}
+
 bool process_module_find(pid_t pid, const char *part, struct process_module *found) {
   char name[64], line[PATH_MAX + 128], path[PATH_MAX], rights[5];
   uint64_t start, end, offset;
@@ -39,7 +45,29 @@ bool process_module_find(pid_t pid, const char *part, struct process_module *fou
   }
   errno = ferror(file) ? EACCES : 0;
   fclose(file);
-  if (snprintf(found->file, sizeof found->file, "/proc/%d/root%s", (int)pid, found->path) >= (int)sizeof found->file)
-    return false;
-  return found->base && found->code;
+  return module_is_whole(pid, found);
+}
+
+static void module_end(pid_t pid, struct process_module *module,
+                       void (*visit)(const struct process_module *module, void *context), void *context) {
+  if (module->path[0] == '/' && module_is_whole(pid, module)) visit(module, context);
+}
+
+void process_modules_each(pid_t pid, void (*visit)(const struct process_module *module, void *context), void *context) {
+  char name[64], line[PATH_MAX + 128], path[PATH_MAX], rights[5];
+  uint64_t start, end, offset;
+  struct process_module module = {0};
+  snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+  FILE *file = fopen(name, "re");
+  while (file && fgets(line, sizeof line, file)) {
+    if (!line_read(line, &start, &end, rights, &offset, path) || path[0] != '/') continue;
+    if (strcmp(path, module.path) != 0) {
+      module_end(pid, &module, visit, context);
+      module = (struct process_module){0};
+      memcpy(module.path, path, sizeof path);
+    }
+    mapping_take(&module, start, end, rights, offset);
+  }
+  module_end(pid, &module, visit, context);
+  if (file) fclose(file);
 }

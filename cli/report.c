@@ -16,6 +16,8 @@
 #include "report_junit.h"
 #include "report_set.h"
 #include "report_text.h"
+#include "workers.h"
+#include "workers_text.h"
 
 #define MIB 1048576.0
 
@@ -31,14 +33,21 @@ struct report_options {
 
 // ---- outputs
 
-static void text_show(const struct report_set *set, const struct fork_families *families,
+// What the processes have together.
+struct together {
+  struct fork_families families;
+  struct workers workers;
+};
+
+static void text_show(const struct report_set *set, const struct together *together,
                       const struct report_options *options) {
   struct text_out out = text_out_make(stdout, colour_wanted(options->no_color));
   size_t shown = 0;
   struct ranks ranks = ranks_make(set);
   ranks_text(&out, &ranks);
   ranks_free(&ranks);
-  fork_text(&out, set, families, options->top);
+  workers_text(&out, set, &together->workers);
+  fork_text(&out, set, &together->families, options->top);
   for (size_t i = 0; i < set->count; i++) {
     if (set->judgements[i].quiet) continue;
     if (shown++) text_print(&out, STYLE_PLAIN, "\n\n");
@@ -54,7 +63,7 @@ static void json_show(const struct report_set *set, const struct report_options 
   for (size_t i = 0; i < set->count; i++) report_json(stdout, &set->judgements[i], options->top);
 }
 
-static void output_show(const struct report_set *set, const struct fork_families *families,
+static void output_show(const struct report_set *set, const struct together *together,
                         const struct suppressions *suppressions, const struct report_options *options) {
   if (options->print_suppressions)
     suppressions_print(suppressions);
@@ -63,7 +72,7 @@ static void output_show(const struct report_set *set, const struct fork_families
   else if (options->json)
     json_show(set, options);
   else
-    text_show(set, families, options);
+    text_show(set, together, options);
 }
 
 // ---- status
@@ -87,10 +96,12 @@ static int set_show(struct report_set *set, struct suppressions *suppressions, c
                                   !options->no_builtin_suppressions,
                                   {limited, limited ? (double)options->growth_limit_mib * MIB : 0}};
   report_set_judge(set, &rules);
-  struct fork_families families = fork_families_make(set);
-  fork_counted_tell(&families, set);
-  output_show(set, &families, suppressions, options);
-  fork_families_free(&families);
+  struct together together = {fork_families_make(set), workers_make(set)};
+  fork_counted_tell(&together.families, set);
+  workers_tell(&together.workers, set);
+  output_show(set, &together, suppressions, options);
+  fork_families_free(&together.families);
+  workers_free(&together.workers);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     problem_print("report", "stdout cannot be written", "check where it goes");
     return STATUS_ERROR;

@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "report_gpu.h"
 #include "units.h"
+#include "workers.h"
 
 static const char *const kind_names[] = HT_KIND_NAMES;
 static const char *const reason_names[] = HT_REASON_NAMES;
@@ -496,6 +497,29 @@ static void resident_write(struct json_out *out, const struct judgement *judgeme
   out_close(out, '}');
 }
 
+static void range_write(struct json_out *out, const char *key, const struct range_sum *range) {
+  out_open(out, key, '{');
+  out_count(out, "sum", range->sum);
+  out_count(out, "min", range->least);
+  out_count(out, "max", range->most);
+  out_close(out, '}');
+}
+
+static void workers_write(struct json_out *out, const struct worker_group *group) {
+  if (!group) {
+    out_null(out, "workers");
+    return;
+  }
+  out_open(out, "workers", '{');
+  out_count(out, "count", group->count);
+  range_write(out, "peak_bytes", &group->peak);
+  if (group->leaked.count)
+    range_write(out, "leaked_bytes", &group->leaked);
+  else
+    out_null(out, "leaked_bytes");
+  out_close(out, '}');
+}
+
 static void notes_write(struct json_out *out, const struct judgement *judgement) {
   out_open(out, "notes", '[');
   for (size_t i = 0; i < judgement->note_count; i++) out_text(out, NULL, judgement->notes[i]);
@@ -521,6 +545,7 @@ void report_json(FILE *stream, const struct judgement *judgement, uint64_t top) 
   json_mark_names(&out, judgement->report);
   threads_write(&out, judgement->report);
   resident_write(&out, judgement);
+  workers_write(&out, judgement->workers);
   notes_write(&out, judgement);
   out_close(&out, '}');
   fputc('\n', stream);

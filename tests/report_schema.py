@@ -106,6 +106,7 @@ VERDICT = {
     ),
 }
 STACKED = {"kind": KIND, "site": FRAME, "stack": [FRAME]}
+RANGE = {"sum": COUNT, "min": COUNT, "max": COUNT}
 REPORT = {
     "schema": one_of("heaptide-report/1"),
     "pid": COUNT,
@@ -236,6 +237,7 @@ REPORT = {
         "counted_bytes": COUNT,
         "shared_by_site": [{**STACKED, "bytes": COUNT}],
     },
+    "workers": {"count": COUNT, "peak_bytes": RANGE, "leaked_bytes": RANGE},
     "notes": [TEXT],
 }
 KIND_ROW = {"live_bytes": COUNT, "peak_bytes": COUNT, "allocations": COUNT, "allocated_bytes": COUNT}
@@ -243,7 +245,7 @@ CALLS = ("allocations", "temporaries")  # in the summary and, between two sample
 # Only of a run with --gpu-timeline frag.
 FRAG = {"device": COUNT, "what": one_of("in_use", "pool_reserved"), "bytes": [nullable(COUNT)]}
 # A report without GPU or without samples may say so with null.
-MAY_BE_NULL = {"python_arenas", "gpu", "gpu.fragmentation", "timeline", "resident"}
+MAY_BE_NULL = {"python_arenas", "gpu", "gpu.fragmentation", "timeline", "resident", "workers", "workers.leaked_bytes"}
 
 
 def schema_problems(report):

@@ -132,6 +132,16 @@ def test_a_program_whose_malloc_is_its_own_entry(tmp_path):
             assert report["summary"]["live_bytes"] == 15 * 1000 + 10 * 2000
 
 
+def test_an_allocator_of_its_own_that_holds_its_lock(life, tmp_path):  # noqa: F811
+    """Nothing is called in a thread that is inside it: it would wait for a lock that it holds itself."""
+    with bare([life("locked_malloc.c")]) as process:
+        for number in range(5):
+            done("attach", process.pid, "--out", tmp_path / str(number))
+            done("detach", tmp_path / str(number))
+        process.stdin.close()
+        assert process.stdout.read() == "done\n" and process.wait(20) == 0
+
+
 def test_rounds_leave_the_process_as_it_was(life, out, tmp_path):  # noqa: F811
     """Slots and handlers are put back byte by byte, nothing goes wrong in it, and its memory does not grow."""
     with bare([life("server.c"), "16"]) as process:

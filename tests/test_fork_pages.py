@@ -75,6 +75,13 @@ def test_the_report_says_it_first(life, out):  # noqa: F811
     assert re.fullmatch(r" +64\.0 MiB  of heap shared in 4 processes: table_build fork_pages\.c:\d+", lines[5])
 
 
+def test_one_of_a_kind_has_no_range(tmp_path):
+    folder = folder_of(tmp_path, made(1, 0, 0, 9, 64, 0), made(2, 1, 1, 3, 65, 64))
+    lines = command("report", folder).stdout.decode().splitlines()
+    at = lines.index("  1 forked from pid 1: 65.0 MiB")
+    assert lines[at + 1] == "      in others too: 64.0 MiB"
+
+
 def test_pages_of_a_pool_under_python(out):
     """The parent's interpreter frees the table before the parent ends, after its workers."""
     reports = traced([sys.executable, TESTS / "life" / "fork_pool.py"], out=out, options=["--py"]).reports()
