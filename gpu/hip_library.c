@@ -4,8 +4,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "../native/hook_life.h"
 #include "../native/library_function.h"
+#include "../native/library_scope.h"
 #include "../native/module_symbol.h"
 #include "../native/real.h"
 
@@ -104,10 +104,7 @@ void *hip_visible(const char *name, const char *version, void *caller) {
   void *found = look_up(RTLD_NEXT, name, version); // the global scope, behind this library
   struct link_map *map;
   if (found || !library_of(caller, &map) || !map->l_name[0]) return found;
-  if (life_is_ending()) return library_function_find(LIBRARY_NAME, name); // dlopen may construct again: module_symbol.h
-  void *own = real.dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);          // the caller's own scope
-  found = own ? look_up(own, name, version) : NULL;
-  if (own) real.dlclose(own);
+  found = library_scope_find(map, name, version); // the caller's own
   return found ? found : look_up(RTLD_NEXT, name, version);
 }
 
@@ -139,7 +136,7 @@ int hip_major(void) {
 
 const char *hip_simulated_name(void) {
   const struct link_map *map = library_map();
-  return map ? module_symbol(map->l_addr, map->l_ld, "heaptide_simulated_device") : NULL;
+  return map ? module_symbol(map->l_addr, map->l_ld, "heaptide_simulated_device", NULL) : NULL;
 }
 
 // Bound callers keep their library loaded; so whoever calls again has looked its functions up again.

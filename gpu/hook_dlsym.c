@@ -16,18 +16,19 @@ __attribute__((used)) static bool dlsym_is_ours(void *handle, const char *name, 
   return handle != RTLD_NEXT || (hip_caller_is_program(caller) && !got_is_attached());
 }
 
-// A wrapper was found where the scope begins with this library: then it says nothing about what else is there.
-static void *found_for(void *found, const char *name, const char *version, void *caller) {
-  if (found && hip_is_wrapper(found)) found = hip_visible(name, version, caller);
+// A wrapper was found where the scope begins with this library: then it says nothing about what else is there. Nothing
+// was found by default: there may be something in the caller's own scope, which was not looked into from here.
+static void *found_for(void *found, void *handle, const char *name, const char *version, void *caller) {
+  if (found ? hip_is_wrapper(found) : handle == RTLD_DEFAULT) found = hip_visible(name, version, caller);
   return hip_wrapped(name, found);
 }
 
 __attribute__((used)) static void *dlsym_found(void *handle, const char *name, void *caller) {
-  return found_for(real_dlsym(handle, name), name, NULL, caller);
+  return found_for(real_dlsym(handle, name), handle, name, NULL, caller);
 }
 
 __attribute__((used)) static void *dlvsym_found(void *handle, const char *name, const char *version, void *caller) {
-  return found_for(real_dlvsym(handle, name, version), name, version, caller);
+  return found_for(real_dlvsym(handle, name, version), handle, name, version, caller);
 }
 
 // Keeps the arguments, asks, and jumps.

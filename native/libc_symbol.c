@@ -21,7 +21,7 @@ static const char *file_name(const char *path) {
 void *libc_symbol(const char *name) {
   for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
     if (!may_be_libc(file_name(map->l_name))) continue;
-    void *found = module_symbol(map->l_addr, map->l_ld, name);
+    void *found = module_symbol(map->l_addr, map->l_ld, name, NULL);
     if (found) return found;
   }
   return NULL;

@@ -57,7 +57,7 @@ static int library_look(struct dl_phdr_info *info, size_t size, void *context) {
   const ElfW(Dyn) *dynamic = dynamic_of(info);
   for (size_t i = 0; dynamic && i < search->count; i++)
     if (!search->functions[i])
-      function_set(&search->functions[i], module_symbol(info->dlpi_addr, dynamic, search->names[i]));
+      function_set(&search->functions[i], module_symbol(info->dlpi_addr, dynamic, search->names[i], NULL));
   return 1;
 }
 

@@ -7,9 +7,9 @@
 #include <link.h>
 #include <stdint.h>
 
-// What the module itself defines, not what it needs: the default version, without one the first. NULL: nothing of that
-// name, or something that has to be resolved first (an IFUNC). `base`, `dynamic`: l_addr and l_ld of its link_map. The
-// module has to stay loaded meanwhile.
-void *module_symbol(uintptr_t base, const ElfW(Dyn) * dynamic, const char *name);
+// What the module itself defines, not what it needs: in `version`, or for NULL the default version, without one the
+// first. NULL: nothing of that name, or something that has to be resolved first (an IFUNC). `base`, `dynamic`: l_addr
+// and l_ld of its link_map. The module has to stay loaded meanwhile.
+void *module_symbol(uintptr_t base, const ElfW(Dyn) * dynamic, const char *name, const char *version);
 
 #endif

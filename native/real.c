@@ -80,7 +80,7 @@ static struct link_map *module_of_function(void *function) {
 // What `name` means in `map` itself, not in what that needs.
 static void *defined_in(const struct link_map *map, const char *name) {
   if (!strchr(map->l_name, '/')) return NULL; // the kernel's vDSO
-  return module_symbol(map->l_addr, map->l_ld, name);
+  return module_symbol(map->l_addr, map->l_ld, name, NULL);
 }
 
 // Behind an executable's PLT entry: the first of the modules in the order of their loading.

@@ -134,6 +134,84 @@ def test_sites_over_time_add_up_to_the_device(out):
     assert all(name in text.split("over time", 1)[1] for name in ("small", "large", "streamed", "work"))
 
 
+ASKED = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int asked(void) { return dlsym(RTLD_DEFAULT, "hipMalloc") || dlvsym(RTLD_DEFAULT, "hipFree", "hip_4.2"); }
+"""
+ASKER = """
+#include <unistd.h>
+int asked(void);
+__attribute__((constructor)) static void early(void) { (void)!write(1, asked() ? "HIP\\n" : "no HIP\\n", 7); }
+"""
+ASKING = "int asked(void); extern int other; int main(void) { return asked() + other; }"
+
+
+def test_constructors_keep_their_turn(out, tmp_path):
+    """A library that asks for a function of HIP before its own constructor had its turn, in a program without HIP."""
+    texts = {"says": SAYS, "asked": ASKED, "asker": ASKER + "int other;", "asking": ASKING}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.c").write_text(text)
+    for flags in (
+        ["-shared", "-fPIC", '-DNAME="asked"', "asked.c", "says.c", "-o", "libasked.so"],
+        ["-shared", "-fPIC", "asker.c", "-o", "libasker.so"],  # does not say that it needs the other
+        ["asking.c", "libasked.so", "libasker.so", "-o", "asking"],
+    ):
+        subprocess.run(["gcc", *flags], cwd=tmp_path, check=True)
+    run = heaptide_run.beside([tmp_path / "asking"], out=out, env={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert run.stdout == b"no HIP\nasked up\nasked down\n", run.describe()
+
+
+PLUGIN = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+typedef int (*call)(void **, unsigned long);
+void *kept[2];
+int take(void) {
+  call by_name = (call)dlsym(RTLD_DEFAULT, "hipMalloc");
+  call in_version = (call)dlvsym(RTLD_DEFAULT, "hipMalloc", "hip_4.2");
+  if (!by_name || !in_version || dlvsym(RTLD_DEFAULT, "hipMalloc", "hip_99") || !dlerror()) return 2;
+  if (dlsym(RTLD_DEFAULT, "hipNoSuchFunction") || !dlerror()) return 3;
+  return by_name(&kept[0], 1 << 20) || in_version(&kept[1], 2 << 20);
+}
+"""
+STRANGER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int strange(void) { return dlsym(RTLD_DEFAULT, "hipMalloc") || dlvsym(RTLD_DEFAULT, "hipMalloc", "hip_4.2"); }
+"""
+HOST = """
+#include <dlfcn.h>
+#define GET(library, name) ((int (*)(void))dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), name))
+int main(void) {
+  int taken = GET("libplugin.so", "take")();
+  return GET("libstranger.so", "strange")() ? 4 : taken;
+}
+"""
+
+
+def test_by_default_in_a_scope_of_its_own(out, tmp_path):
+    """dlsym(RTLD_DEFAULT) of a plugin that brings HIP along, by a library between them; for a plugin that does not
+    there is none, though it is loaded."""
+    texts = {"between": "int between;", "plugin": PLUGIN, "stranger": STRANGER, "host": HOST}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.c").write_text(text)
+    shared, environment = ["-shared", "-fPIC", "-Wl,--no-as-needed"], gpu_gear.simulated(6)
+    hip = ["-L" + environment["LD_LIBRARY_PATH"], "-l:libamdhip64.so.6"]
+    for flags in (
+        [*shared, "between.c", *hip, "-o", "libbetween.so"],
+        [*shared, "plugin.c", "libbetween.so", "-o", "libplugin.so"],
+        [*shared, "stranger.c", "-o", "libstranger.so"],
+        ["host.c", "-o", "host"],
+    ):
+        subprocess.run(["gcc", *flags], cwd=tmp_path, check=True)
+    path = f"{tmp_path}:{environment['LD_LIBRARY_PATH']}"
+    run = heaptide_run.beside([tmp_path / "host"], out=out, env={"LD_LIBRARY_PATH": path})
+    assert run.status == 0, run.describe()
+    assert run.report()["summary"]["by_kind"]["device"]["live_bytes"] == 3 << 20
+
+
 def test_reservations_stand_apart(out):
     program, environment = build("sim_vmm.c")
     heaptide_run.traced([program], out=out, env=environment)

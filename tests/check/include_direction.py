@@ -21,7 +21,7 @@ LAYERS = [
         ["cfi", "rules", "unwind", "stack_*", "epilogue", "modules", "site", "site_*", "owner", "timeline", "marks"],
     ),
     ("live, count", ["live", "live_*", "count", "count_*", "ranges"]),
-    ("thread", ["thread", "ended_threads", "session", "library_function"]),
+    ("thread", ["thread", "ended_threads", "session", "library_function", "library_scope"]),
     ("core", ["sampler", "heap_sample", "common_case", "core", "got", "mark"]),
     (
         "scan",
