@@ -151,7 +151,9 @@ static bool library_open(const struct attach *attach, const char *path, struct p
 }
 
 static bool library_load(const struct attach *attach, struct problem *problem) {
-  if (process_sees(attach->pid, attach->library.path)) return library_open(attach, attach->library.path, problem);
+  // It may see the file and not be allowed to load it: another user's folder, a file system without execution.
+  if (process_sees(attach->pid, attach->library.path) && library_open(attach, attach->library.path, problem))
+    return true;
   char path[64];
   uint64_t fd, closed;
   if (!library_hand_over(attach, &fd, path, problem)) return false;
