@@ -105,7 +105,9 @@ void *hip_visible(const char *name, const char *version, void *caller) {
   struct link_map *map;
   if (found || !library_of(caller, &map) || !map->l_name[0]) return found;
   found = library_scope_find(map, name, version); // the caller's own
-  return found ? found : look_up(RTLD_NEXT, name, version);
+  if (!found) return look_up(RTLD_NEXT, name, version);
+  dlerror(); // forgets that the global scope had none
+  return found;
 }
 
 // ---- about the library

@@ -171,6 +171,7 @@ void *kept[2];
 int take(void) {
   call by_name = (call)dlsym(RTLD_DEFAULT, "hipMalloc");
   call in_version = (call)dlvsym(RTLD_DEFAULT, "hipMalloc", "hip_4.2");
+  if (dlerror()) return 4;
   if (!by_name || !in_version || dlvsym(RTLD_DEFAULT, "hipMalloc", "hip_99") || !dlerror()) return 2;
   if (dlsym(RTLD_DEFAULT, "hipNoSuchFunction") || !dlerror()) return 3;
   return by_name(&kept[0], 1 << 20) || in_version(&kept[1], 2 << 20);
@@ -186,7 +187,7 @@ HOST = """
 #define GET(library, name) ((int (*)(void))dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), name))
 int main(void) {
   int taken = GET("libplugin.so", "take")();
-  return GET("libstranger.so", "strange")() ? 4 : taken;
+  return GET("libstranger.so", "strange")() ? 5 : taken;
 }
 """
 
