@@ -403,7 +403,7 @@ const page = (() => {
     view.start({figure: figureFirst()}, show);
     show();
     place().focus({preventScroll: true});
-    window.heaptidePage = {view, root: () => root, tree, data, colorOf: diffColor.of};
+    window.heaptidePage = {view, root: () => root, tree, data, theme, colorOf: diffColor.of};
     document.documentElement.dataset.ready = "";
   }
 

@@ -444,6 +444,7 @@ const page = (() => {
     tree,
     output,
     timeline,
+    theme,
     redraw: () => graph.layoutAndDraw(),
     placeOf: graph.placeOfName,
   };

@@ -1,26 +1,26 @@
 /*
- * Colours, told apart by people who see fewer of them (after Okabe and Ito, "Color Universal Design", 2008): each
- * category differs from the others in lightness too. Light and dark follow the system unless the view says otherwise.
+ * Colours, told apart by people who see fewer of them: tests/test_page_colors.py simulates how. Light and dark follow
+ * the system unless the view says otherwise.
  */
 const theme = (() => {
-  /** [hue, saturation %, lightness % in light, in dark] */
+  /** In light and in dark: [hue, saturation %, lightness %] */
   const CATEGORIES = {
-    native: {label: "native", hsl: [203, 72, 74, 33]},
-    python: {label: "Python", hsl: [43, 92, 66, 31]},
-    jit: {label: "JIT", hsl: [162, 55, 56, 24]},
-    gpu: {label: "GPU", hsl: [322, 52, 77, 40]},
-    mmap: {label: "mmap", hsl: [17, 82, 68, 36]},
-    runtime: {label: "runtime", hsl: [215, 10, 80, 34]},
-    other: {label: "other", hsl: [215, 8, 86, 28]},
-    root: {label: "all", hsl: [215, 14, 90, 24]},
+    native: {label: "native", hsl: [[217, 82, 74], [220, 72, 33]]},
+    python: {label: "Python", hsl: [[43, 92, 66], [40, 93, 26]]},
+    jit: {label: "JIT", hsl: [[161, 75, 52], [160, 60, 26]]},
+    gpu: {label: "GPU", hsl: [[319, 42, 68], [295, 22, 40]]},
+    mmap: {label: "mmap", hsl: [[16, 82, 66], [352, 57, 30]]},
+    runtime: {label: "runtime", hsl: [[215, 6, 84], [206, 6, 37]]},
+    other: {label: "other", hsl: [[215, 8, 86], [215, 8, 28]]},
+    root: {label: "all", hsl: [[215, 14, 90], [215, 14, 24]]},
   };
   const KIND_HSL = {
-    heap: [203, 80, 52, 58],
-    mmap: [17, 85, 55, 60],
-    python: [43, 95, 48, 55],
-    device: [322, 50, 56, 66],
-    pinned: [262, 50, 62, 70],
-    managed: [162, 70, 35, 48],
+    heap: [[215, 80, 39], [225, 88, 74]],
+    mmap: [[12, 85, 40], [12, 90, 58]],
+    python: [[37, 93, 42], [46, 98, 53]],
+    device: [[326, 50, 34], [327, 35, 63]],
+    pinned: [[263, 50, 66], [262, 55, 58]],
+    managed: [[162, 70, 35], [163, 83, 49]],
   };
   const SHADES = 4;
   const SHADE_STEP = 2.5;
@@ -28,8 +28,10 @@ const theme = (() => {
   let dark = false;
   let cache = {};
 
-  const hsl = ([hue, saturation, light, darker], off = 0) =>
-    `hsl(${hue} ${saturation}% ${(dark ? darker : light) + off}%)`;
+  function hsl([inLight, inDark], off = 0) {
+    const [hue, saturation, lightness] = dark ? inDark : inLight;
+    return `hsl(${hue} ${saturation}% ${lightness + off}%)`;
+  }
 
   function use(choice) {
     dark = choice === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : choice === "dark";
@@ -63,7 +65,10 @@ const theme = (() => {
   const kind = (name) => hsl(KIND_HSL[name]);
 
   /** Colours for a list of things that have no colour of their own. */
-  const nth = (index) => hsl([(203 + index * 67) % 360, 62, 58 + (index % 3) * 8, 44 + (index % 3) * 8]);
+  function nth(index) {
+    const hue = (203 + index * 67) % 360;
+    return hsl([[hue, 62, 58 + (index % 3) * 8], [hue, 62, 44 + (index % 3) * 8]]);
+  }
 
   return {use, box, kind, nth, CATEGORIES, now: () => cache, isDark: () => dark};
 })();
