@@ -400,7 +400,7 @@ const page = (() => {
       redraw();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
-    view.start({figure: figureFirst()}, show);
+    view.start({figure: figureFirst()}, () => dom.keepingFocus(show));
     show();
     place().focus({preventScroll: true});
     window.heaptidePage = {view, root: () => root, tree, data, theme, colorOf: diffColor.of};

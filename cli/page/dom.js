@@ -47,5 +47,18 @@ const dom = (() => {
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   }
 
-  return {byId, make, say, copy, download};
+  const BUTTONS = "button, select, input";
+
+  /** Does what makes buttons anew, and gives the focus to the one that stands where the one with the focus stood. */
+  function keepingFocus(action) {
+    const was = document.activeElement;
+    const place = was && was.closest("[id]");
+    const at = place ? [...place.querySelectorAll(BUTTONS)].indexOf(was) : -1;
+    action();
+    if (at < 0 || was.isConnected) return;
+    const now = place.querySelectorAll(BUTTONS)[at];
+    if (now) now.focus({preventScroll: true});
+  }
+
+  return {byId, make, say, copy, download, keepingFocus};
 })();

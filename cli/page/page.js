@@ -195,7 +195,7 @@ const page = (() => {
 
   function followView(before) {
     stateMend();
-    show(before);
+    dom.keepingFocus(() => show(before));
   }
 
   function step(list, current, by) {
