@@ -89,10 +89,14 @@ HT_INLINE void alloc_at(struct thread *thread, uintptr_t start, size_t size_byte
 }
 
 // In place of alloc_at. A block that another way than the hooks freed leaves its entry behind.
-static HT_NOINLINE void foreign_alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
+static void foreign_put(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
   struct block stale;
   if (live_take(start, &stale)) free_taken(thread, &stale, false);
   live_put_foreign(start, size_bytes, site);
+}
+
+static HT_NOINLINE void foreign_alloc_at(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
+  foreign_put(thread, start, size_bytes, site);
   count_alloc_many(&thread->count, site, HT_KIND_HEAP, size_bytes, heap_sample_on ? heap_sample_weight(size_bytes) : 1);
 }
 
@@ -142,7 +146,10 @@ HT_INLINE void heap_alloc_at(struct thread *thread, uintptr_t start, size_t size
 static HT_NOINLINE void alloc_otherwise(struct thread *thread, uintptr_t start, size_t size_bytes,
                                         struct hook_frame frame) {
   if (unlikely(thread_busy(thread))) {
-    if (!thread->suspended) defer(thread, (struct deferred_call){start, size_bytes, NULL, 0, true, DEFERRED_ALLOC});
+    if (thread->suspended)
+      thread->passed_block = start;
+    else
+      defer(thread, (struct deferred_call){start, size_bytes, NULL, 0, true, DEFERRED_ALLOC});
     return;
   }
   if (is_skipped(thread, size_bytes)) return pass_by(thread, start, size_bytes);
@@ -217,8 +224,11 @@ void ht_alloc_foreign(struct thread *thread, void *block, size_t size_bytes, str
 }
 
 void ht_alloc_at(struct thread *thread, void *block, size_t size_bytes, site_id site) {
-  ht_called(thread, (uintptr_t)block, size_bytes);
-  alloc_at(thread, (uintptr_t)block, size_bytes, site, site_at(site)->kind);
+  uintptr_t start = (uintptr_t)block;
+  ht_called(thread, start, size_bytes);
+  if (likely(thread->passed_block == start)) return alloc_at(thread, start, size_bytes, site, site_at(site)->kind);
+  foreign_put(thread, start, size_bytes, site);
+  count_alloc(&thread->count, site, site_at(site)->kind, size_bytes);
 }
 
 HT_NOINLINE site_id ht_site(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {

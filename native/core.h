@@ -26,7 +26,9 @@ void ht_move_end(struct thread *thread, const struct block *taken, void *block, 
                  struct hook_frame frame);
 void ht_move_failed(struct thread *thread, const struct block *taken);
 
-// Blocks of other kinds that live in the same live map (Python's big objects), at a site that the caller made.
+// Blocks of other kinds that live in the same live map (Python's big objects), at a site that the caller made. They are
+// malloc's own, which then was the last to be called, or lie inside one of its blocks (behind the header of Python's
+// debug allocator) or elsewhere (mimalloc).
 void ht_alloc_at(struct thread *thread, void *block, size_t size_bytes, site_id site);
 // Counts a block as freed that the caller has taken out of the live map.
 void ht_freed(struct thread *thread, const struct block *taken);

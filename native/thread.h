@@ -55,6 +55,7 @@ struct thread {
   struct thread *next;                        // in the list of all structs, never unlinked
   struct stack_memo memo;
   struct count count;
+  uintptr_t passed_block;                    // what malloc returned last while calls were passed through
   uint64_t allocations_before;               // of the threads that had this struct before
   int64_t net_before;                        // and what they had allocated beyond what they freed, in bytes
   char name[THREAD_NAME_BYTES];              // a front end's; without one the kernel's, taken when the thread ends

@@ -116,7 +116,7 @@ static void put_back(struct thread *thread, const struct taken *taken, void *old
   if (taken->pair)
     object_map_put((uintptr_t)old, taken->pair, pair_table[taken->pair].size_bytes, &refused);
   else if (taken->block.site.value)
-    live_put((uintptr_t)old, taken->block.size_bytes, taken->block.site);
+    live_put_foreign((uintptr_t)old, taken->block.size_bytes, taken->block.site); // malloc's or not
   tables_leave(thread);
 }
 

@@ -251,8 +251,10 @@ static void big_take(void) {
   }
 }
 
+// Malloc's or not.
 static void big_give_back(void) {
-  for (uint32_t i = 0; i < dead_big_count; i++) live_put(dead_big[i].start, dead_big[i].size_bytes, dead_big[i].site);
+  for (uint32_t i = 0; i < dead_big_count; i++)
+    live_put_foreign(dead_big[i].start, dead_big[i].size_bytes, dead_big[i].site);
 }
 
 bool object_garbage_find(void) {

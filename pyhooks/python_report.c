@@ -107,8 +107,10 @@ static void arenas_fold(void) {
   uint64_t live_bytes = 0;
   for (uint32_t id = 1; id < pair_count; id++)
     live_bytes += (uint64_t)pair_live(&pair_table[id]) * pair_table[id].size_bytes;
-  report_python_arenas_set(arenas_free_bytes(live_bytes));
-  if (!object_map_has_any_memory()) pinned_pools_find(); // after attach pools hold blocks that nobody told of
+  uint64_t free_bytes = arenas_free_bytes(live_bytes);
+  report_python_arenas_set(free_bytes);
+  // With malloc or mimalloc for objects there are no pools. After attach they hold blocks that nobody told of.
+  if (free_bytes && !object_map_has_any_memory()) pinned_pools_find();
 }
 
 void python_report_release(void) {

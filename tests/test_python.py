@@ -1,26 +1,17 @@
 """`--py` at one frame: what CPython allocates is charged to its file and line, with exact bytes."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import python_versions
 from expectations import tagged_lines
 from heaptide_run import EVERY_ROW, beside, command, execute
 from report_schema import schema_problems, total_problems
 
-# The interpreter of the tests, the system's, and whatever versions pyenv has.
-PYTHONS = {sys.executable: Path(sys.executable)}
-for version in ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14"):
-    for path in sorted(
-        Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*/bin/python3")
-    ):
-        PYTHONS[version] = path
-if Path("/usr/bin/python3").exists():
-    PYTHONS["system"] = Path("/usr/bin/python3")
-PYTHONS["tests"] = PYTHONS.pop(sys.executable)
+PYTHONS = {**python_versions.PYTHONS, "tests": Path(sys.executable)}
 
 BYTES_OBJECT = 33  # sys.getsizeof(b"")
 BYTEARRAY_OBJECT = 56  # sys.getsizeof(bytearray()), its buffer apart

@@ -1,19 +1,15 @@
 """What stands between CPython and its allocators: other interpreters, threads without the GIL, forks, tracers."""
 
-import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from heaptide_run import EVERY_ROW, beside
+from python_versions import PYTHONS
 from report_schema import total_problems
 
 PROGRAMS = Path(__file__).resolve().parent / "python"
-VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
-PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-PYTHONS = {version: path for version in VERSIONS for path in PYENV.glob(f"versions/{version}.*/bin/python3")}
-if Path("/usr/bin/python3").exists():
-    PYTHONS["system"] = Path("/usr/bin/python3")
 
 BYTES_OBJECT = 33  # sys.getsizeof(b"")
 BYTEARRAY_OBJECT = 56  # sys.getsizeof(bytearray()), its buffer apart, which has a NUL at its end
@@ -104,10 +100,22 @@ def test_start_options(python, options, out):
     assert small["peak_bytes"] >= 2000 * (200 + BYTES_OBJECT)
 
 
-@pytest.mark.parametrize("malloc", ["malloc", "debug", "pymalloc_debug"])
+def knows_mimalloc(python):
+    """3.13 on, in builds that have it: beside pymalloc in ordinary ones, and not as what they use unasked."""
+    check = "import sys, sysconfig; sys.exit(not sysconfig.get_config_var('WITH_MIMALLOC'))"
+    return subprocess.run([python, "-c", check]).returncode == 0
+
+
+@pytest.mark.parametrize("malloc", ["malloc", "debug", "pymalloc_debug", "mimalloc", "mimalloc_debug"])
 def test_memory_allocators(python, malloc, out):
+    if "mimalloc" in malloc and not knows_mimalloc(python):
+        pytest.skip("this CPython was built without mimalloc")
     run = trace(python, "peak_lines.py", out=out, env={"PYTHONMALLOC": malloc})
     report = run.report(*EVERY_ROW)
     assert total_problems(report) == []
     (small,) = rows(report, "peak_lines.py", line_of("peak_lines.py", "small"))
     assert (small["peak_bytes"], small["live_bytes"]) == (2000 * (200 + BYTES_OBJECT), 0)
+    (large,) = rows(report, "peak_lines.py", line_of("peak_lines.py", "large"))
+    assert (large["peak_bytes"], large["live_bytes"]) == (20 * (50_001 + BYTEARRAY_OBJECT), 0)
+    if malloc in ("malloc", "mimalloc"):
+        assert report["python_arenas"]["pinned_bytes"] == 0, "there are no pools"

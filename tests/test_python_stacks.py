@@ -1,5 +1,6 @@
 """Stacks with frames of Python: where its lines stand between native frames, and how many are kept."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -118,19 +119,35 @@ PERF_PYTHONS = [name for name, path in PYTHONS.items() if perf_known(path)]
 @pytest.mark.parametrize("name", PERF_PYTHONS)
 def test_names_of_perf_are_those_of_the_lines(name, tmp_path, out):
     """With -X perf each function runs by a trampoline of its own, named in /tmp/perf-PID.map: native stacks have the
-    functions that --py finds in its own way, and under --py they are not there twice."""
+    functions that --py finds in its own way, and under --py they are not there twice. The report has them of its own:
+    it is read when the map is gone. Without the map nothing is named."""
     library = program_build.build(PROGRAMS / "callback.c")
-    command = [PYTHONS[name], "-X", "perf", PROGRAMS / "callback.py", library]
     found = []
-    for number, options in enumerate(([], ["--py", "--py-depth", "8"])):
+    for number, (python, options) in enumerate(PERF_RUNS):
+        command = [PYTHONS[name], *python, PROGRAMS / "callback.py", library]
         bare = execute(command)
         run = beside(command, out=out.with_name(f"perf{number}"), options=[*options, "--depth", "64"], bare=bare)
+        maps = [perf_map(pid) for pid in (bare.pid, *reported_pids(run.out))]
+        assert [path.exists() for path in maps] == [bool(python)] * 2
+        for path in maps:
+            path.unlink(missing_ok=True)
         report = run.report(*EVERY_ROW)
-        for pid in bare.pid, report["pid"]:
-            Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
         assert schema_problems(report) + total_problems(report) == []
         found.append(functions_of_python(report))
     assert found[0] == found[1] == {500: [PERF_FUNCTIONS], 300: [PERF_FUNCTIONS[2:]]}
+    assert found[2] == {500: [[]], 300: [[]]}
+
+
+PERF_RUNS = [(["-X", "perf"], []), (["-X", "perf"], ["--py", "--py-depth", "8"]), ([], [])]
+
+
+def perf_map(pid):
+    return Path(f"/tmp/perf-{pid}.map")
+
+
+def reported_pids(folder):
+    """The pids that the reports are named after."""
+    return {int(number) for path in folder.glob("heaptide.*.bin") for number in re.findall(r"\.(\d+)\.", path.name)}
 
 
 PERF_FUNCTIONS = ["inner", "middle", "outer", "<module>"]
