@@ -43,6 +43,21 @@ def test_planted(name, out):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("limit", ["64", "unlimited"])
+def test_cases_89_to_91(limit, out):
+    """HIP by name, on a runtime that is a page long; with few descriptors, as a process that maps much memory has."""
+    expectation = expectations.read(gpu_gear.PROGRAMS / "case_hip_use.c")
+    program = gpu_gear.program("case_hip_use.c")
+    few = [] if limit == "unlimited" else ["sh", "-c", f'ulimit -n {limit}; exec "$0"']
+    run = heaptide_run.beside([*few, program], out=out, cwd=program.parent)
+    report = run.reports(*heaptide_run.EVERY_ROW)[-1]
+    assert report["exe"] == str(program) and run.status == 0, run.describe()
+    wrong = expectations.problems(expectation, report) + schema_problems(report) + total_problems(report)
+    assert not wrong, "\n".join(wrong)
+    text = heaptide_run.command("report", out, "--fail-on", "none").stdout.decode()
+    assert "1.00 GiB  of addresses reserved, which is no memory" in text
+
+
 def test_late_frees_are_told(out):
     program, environment = build("sim_late.c")
     heaptide_run.traced([program], out=out, env=environment)

@@ -24,6 +24,8 @@ int main(void) {
   hipMemAllocationProp physical = {.type = hipMemAllocationTypePinned, .location = {hipMemLocationTypeDevice, 0}};
   hipIpcMemHandle_t ipc = {0};
   hipExternalMemoryHandleDesc external = {.type = hipExternalMemoryHandleTypeOpaqueFd, .size = 4096};
+  hipExternalMemoryBufferDesc mapped = {.size = 4096};
+  hipGraphicsResource_t resource = NULL;
   static char page[8192];
   TELL(hipMalloc, &out, 4096);
   TELL(hipExtMallocWithFlags, &out, 4096, 0);
@@ -71,5 +73,9 @@ int main(void) {
   TELL(hipMemAddressFree, block, 4096);
   TELL(hipIpcCloseMemHandle, block);
   TELL(hipDestroyExternalMemory, block);
+  TELL(hipExternalMemoryGetMappedBuffer, &out, block, &mapped);
+  TELL(hipGraphicsMapResources, 1, &resource, 0);
+  TELL(hipGraphicsUnmapResources, 1, &resource, 0);
+  TELL(hipGraphicsUnregisterResource, resource);
   return wrong || cube.ptr != mark;
 }
