@@ -163,17 +163,9 @@ static bool library_load(const struct attach *attach, struct problem *problem) {
   return loaded;
 }
 
-// Where `name` of the library lies in the process; 0: an older heaptide was loaded into it.
-static uint64_t library_symbol(const struct library *library, const struct process_module *module, const char *name) {
-  bool is_memory = strstr(module->path, MEMFD_NAME) != NULL;
-  uint64_t value = elf_symbol_value(is_memory ? library->path : module->file, name);
-  return value ? module->base + value : 0;
-}
-
 static bool library_call(const struct attach *attach, const char *name, const char *text, uint64_t *result,
                          struct problem *problem) {
-  struct process_module module;
-  uint64_t address = inject_library_find(attach->pid, &module) ? library_symbol(&attach->library, &module, name) : 0;
+  uint64_t address = inject_library_symbol(attach->pid, attach->library.path, name);
   const uint64_t arguments[3] = {text ? inject_put(attach->inject, text, strlen(text) + 1) : 0};
   if (!address)
     return problem_set(problem, "restart the process", "the heaptide that was loaded into it is not this one");
@@ -217,10 +209,8 @@ static bool begin(struct attach *attach, struct problem *problem) {
 
 // UINT64_MAX: the process has ended.
 static uint64_t python_state(const struct attach *attach) {
-  struct process_module module;
   int state;
-  uint64_t address =
-      inject_library_find(attach->pid, &module) ? library_symbol(&attach->library, &module, "ht_python_state") : 0;
+  uint64_t address = inject_library_symbol(attach->pid, attach->library.path, "ht_python_state");
   if (!address || !inject_read(attach->pid, address, &state, sizeof state)) return UINT64_MAX;
   return (uint64_t)state;
 }

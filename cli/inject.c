@@ -258,6 +258,13 @@ bool inject_library_find(pid_t pid, struct process_module *module) {
   return process_module_find(pid, "/" LIBRARY_NAME, module) || process_module_find(pid, MEMFD_NAME, module);
 }
 
+uint64_t inject_library_symbol(pid_t pid, const char *library, const char *name) {
+  struct process_module module;
+  if (!inject_library_find(pid, &module)) return 0;
+  uint64_t value = elf_symbol_value(strstr(module.path, MEMFD_NAME) ? library : module.file, name);
+  return value ? module.base + value : 0;
+}
+
 static void unsafe_add(struct inject *inject, uint64_t start, uint64_t end) {
   if (start && inject->unsafe_count < UNSAFE_MAX) inject->unsafe[inject->unsafe_count++] = (struct span){start, end};
 }

@@ -42,4 +42,8 @@ uint64_t inject_libc(struct inject *inject, const char *name);
 #define MEMFD_NAME "heaptide-attached"
 bool inject_library_find(pid_t pid, struct process_module *module);
 
+// Where the process has `name` of heaptide's library; 0: it has none, or an older one. `library`: the library's file as
+// we have it, for one that was handed over as memory.
+uint64_t inject_library_symbol(pid_t pid, const char *library, const char *name);
+
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject.h"
+#include "library.h"
 #include "problem.h"
 #include "process_life.h"
 #include "session.h"
@@ -36,7 +38,17 @@ static bool by_environment(pid_t pid, char folder[PATH_MAX]) {
   return found;
 }
 
-// Of one that was attached to: attach makes its folder where it is called.
+// What the recorder in it knows: also of one that was attached to.
+static bool by_recorder(pid_t pid, char folder[PATH_MAX]) {
+  static struct library library;
+  uint64_t pointer, folder_at;
+  if (!library_find(&library)) return false;
+  pointer = inject_library_symbol(pid, library.path, "ht_folder");
+  if (!pointer || !inject_read(pid, pointer, &folder_at, sizeof folder_at) || !folder_at) return false;
+  return inject_read(pid, folder_at, folder, PATH_MAX) && memchr(folder, 0, PATH_MAX) && holds(folder, pid);
+}
+
+// Without the right to look into it: attach makes its folder where it is called.
 static bool by_search(const char *where, pid_t pid, char folder[PATH_MAX]) {
   bool found = false;
   DIR *directory = opendir(where);
@@ -52,7 +64,9 @@ static bool by_search(const char *where, pid_t pid, char folder[PATH_MAX]) {
 bool watched_folder(pid_t pid, char folder[PATH_MAX]) {
   char its[64];
   snprintf(its, sizeof its, "/proc/%d/cwd", (int)pid);
-  if (by_environment(pid, folder) || by_search(".", pid, folder) || by_search(its, pid, folder)) return true;
+  if (by_environment(pid, folder) || by_recorder(pid, folder) || by_search(".", pid, folder) ||
+      by_search(its, pid, folder))
+    return true;
   if (!process_has_ended((uint32_t)pid))
     complain("%d: no folder was found that it is recorded into; name that folder: heaptide top DIR", (int)pid);
   else

@@ -22,7 +22,7 @@ static void guard_handler(int signal, siginfo_t *info, void *context) {
   (void)info;
   greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
   if (!guard.running || sys_tid() != guard.tid) {
-    sys_action_set(signal, previous_action(signal), NULL);
+    sys_action_put_back(signal, previous_action(signal));
     return;
   }
   registers[REG_RBP] = (greg_t)guard.jump[0];
@@ -42,8 +42,8 @@ void guard_begin(void) {
 
 void guard_end(void) {
   sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&guard.mask, 0, sizeof guard.mask);
-  sys_action_set(SIGSEGV, &guard.segv, NULL);
-  sys_action_set(SIGBUS, &guard.bus, NULL);
+  sys_action_put_back(SIGSEGV, &guard.segv);
+  sys_action_put_back(SIGBUS, &guard.bus);
 }
 
 HT_NOINLINE bool guard_run(void (*body)(void *), void *context) {

@@ -4,6 +4,7 @@
 
 #include "alt_stack.h"
 #include "real.h"
+#include "sys_signal.h"
 #include "thread.h"
 
 struct own_action {
@@ -13,6 +14,9 @@ struct own_action {
 static struct own_action own_actions[_NSIG];
 // What the program believes to be installed while our handler is; flags and mask as it set them.
 static struct sigaction believed[_NSIG];
+// What the kernel had before our handler; gone once the program has set something since.
+static struct sys_action replaced[_NSIG];
+static bool is_replaced[_NSIG];
 
 static bool is_own(int signal, const struct sigaction *action) {
   return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == own_actions[signal].handler;
@@ -29,7 +33,15 @@ void hook_signal_own(int signal, void (*handler)(int, siginfo_t *, void *), int 
   own_actions[signal] = (struct own_action){handler, flags};
   if (real.sigaction(signal, NULL, &now) != 0 || now.sa_handler != SIG_DFL) return;
   believed[signal] = now;
+  is_replaced[signal] = sys_action_set(signal, NULL, &replaced[signal]) == 0;
   own_install(signal);
+}
+
+static void own_remove(int signal) {
+  if (is_replaced[signal])
+    sys_action_put_back(signal, &replaced[signal]);
+  else
+    real.sigaction(signal, &believed[signal], NULL);
 }
 
 void hook_signal_release(void) {
@@ -37,7 +49,7 @@ void hook_signal_release(void) {
     struct sigaction now;
     bool own = own_actions[signal].handler && real.sigaction(signal, NULL, &now) == 0 && is_own(signal, &now);
     own_actions[signal].handler = NULL;
-    if (own) real.sigaction(signal, &believed[signal], NULL);
+    if (own) own_remove(signal);
   }
 }
 
@@ -52,6 +64,7 @@ static int action_change(int signal, const struct sigaction *action, struct siga
   if (is_own(signal, &before)) before = believed[signal];
   if (action && wanted.sa_handler == SIG_DFL) {
     believed[signal] = wanted;
+    is_replaced[signal] = false;
     own_install(signal);
   }
   if (old) *old = before;

@@ -30,6 +30,7 @@
   "may be missing"
 
 static struct session session;
+HT_EXPORT const char *ht_folder; // of its reports, for a command that is given the process alone; NULL: not recorded
 
 // `environ` is not set up yet when this library's constructor runs first.
 static const char *variable(char **environment, const char *name) {
@@ -100,6 +101,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
   preloaded = !is_late();
   const char *value = preloaded ? variable(environment, SESSION_VARIABLE) : NULL;
   if (!value || !session_parse(value, &session)) return;
+  ht_folder = session.out;
   hook_exec_init(&session);
   static char program[4096];
   program_path(program, sizeof program);
@@ -112,6 +114,7 @@ __attribute__((constructor)) static void init(int argc, char **argv, char **envi
 
 bool init_attached(const char *session_text) {
   if (!session_parse(session_text, &session)) return false;
+  ht_folder = session.out;
   real_resolve_attached();
   hook_exec_init(&session);
   live_partial = true;

@@ -318,7 +318,7 @@ void stop_begin(void) {
 static void signal_give_back(void) {
   struct sys_action ignore = {.handler = (void *)SIG_IGN};
   sys_action_set(stop.signal, &ignore, NULL);
-  sys_action_set(stop.signal, &stop.previous, NULL);
+  sys_action_put_back(stop.signal, &stop.previous);
 }
 
 void stop_end(void) {

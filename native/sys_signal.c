@@ -18,3 +18,7 @@ long sys_action_set(int signal, const struct sys_action *new_action, struct sys_
   }
   return sys_call4(SYS_rt_sigaction, signal, (long)(new_action ? &action : NULL), (long)old, sizeof action.mask);
 }
+
+long sys_action_put_back(int signal, const struct sys_action *kept) {
+  return sys_call4(SYS_rt_sigaction, signal, (long)kept, 0, sizeof kept->mask);
+}

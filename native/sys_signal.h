@@ -21,6 +21,9 @@ void sys_restorer(void);
 // 0 or a negative errno. `new` and `old` may be NULL. In `new`, SYS_SA_RESTORER and the restorer are filled in.
 long sys_action_set(int signal, const struct sys_action *new_action, struct sys_action *old);
 
+// Puts back what sys_action_set gave as `old`, to the bit: whoever set it has a restorer of his own, or none.
+long sys_action_put_back(int signal, const struct sys_action *kept);
+
 HT_INLINE uint64_t sys_signal_bit(int signal) { return 1ull << (signal - 1); }
 
 #endif

@@ -15,6 +15,7 @@ import pytest
 import program_build
 from heaptide_run import COMMAND, command, read_reports, traced
 from program_build import TESTS
+from slots import Slots
 from test_cases_start import leaked
 from test_life import life, wait_for  # noqa: F401 (a fixture)
 
@@ -150,19 +151,42 @@ def test_rounds_leave_the_process_as_it_was(life, out, tmp_path):  # noqa: F811
             before = resident_bytes(process.pid)
             time.sleep(0.5)
         slots, own, before = memory(process.pid), handlers(process.pid), resident_bytes(process.pid)
+        bound = Slots(process.pid)
+        assert len(bound.held) >= 20 and any(key[2] == "malloc" for key in bound.held)
         for number in range(8):
             folder = tmp_path / str(number)
             done("attach", process.pid, "--out", folder)
             assert memory(process.pid) != slots
+            assert {key[2] for key in Slots(process.pid).led_to_heaptide()} >= {"malloc", "realloc", "free"}
             if number % 3 == 0:
                 done("snapshot", folder)
             done("detach", folder)
             assert memory(process.pid) == slots and handlers(process.pid) == own
+            after_detach = Slots(process.pid)
+            assert after_detach.led_to_heaptide() == set() and after_detach.changed_since(bound) == {}
         after = resident_bytes(process.pid)
         process.stdin.close()
         assert process.stdout.read() == "0\n" and process.wait(20) == 0
     assert after - before < RESIDENT_LIMIT_BYTES
     assert read_reports(tmp_path / "7")[0]["summary"]["allocations"] > 0
+
+
+def test_every_signal_action_is_put_back(life, tmp_path):  # noqa: F811
+    """As the kernel keeps them: handler, flags, restorer and mask of all 64 signals, and the alternate stack."""
+
+    def actions():
+        process.stdin.write("\n")
+        process.stdin.flush()
+        return process.stdout.readline().split()
+
+    with bare([life("signal_actions.c")]) as process:
+        before = actions()
+        assert len(before) == 65 and before[10].startswith("11:0:")
+        for number in range(3):
+            done("attach", process.pid, "--out", tmp_path / str(number))
+            during = actions()
+            done("detach", tmp_path / str(number))
+            assert during != before and actions() == before
 
 
 @pytest.mark.parametrize("call", ["epoll", "read", "nanosleep", "sleep"])

@@ -15,6 +15,7 @@ import program_build
 from heaptide_run import EVERY_ROW, execute, read_reports
 from program_build import TESTS
 from report_schema import total_problems
+from slots import Slots
 from test_attach import RESIDENT_LIMIT_BYTES, bare, done, handlers, memory, resident_bytes
 from test_life import wait_for
 
@@ -55,7 +56,7 @@ def wait_until_at_work(out):
 def go_round(pid, folder, rounds, quiet, options=(), limit_bytes=RESIDENT_LIMIT_BYTES):
     """Attaches and detaches as often as asked, with a snapshot now and then. `quiet` is a context in which the server
     rests with as little memory as it can."""
-    slots, own = memory(pid), handlers(pid)  # first: to look at its pages makes them resident
+    slots, own, bound = memory(pid), handlers(pid), Slots(pid)  # first: to look at its pages makes them resident
     before = settled_bytes(pid, quiet, rounds)
     for number in range(rounds):
         out = folder / f"round-{number % 3}"
@@ -68,6 +69,8 @@ def go_round(pid, folder, rounds, quiet, options=(), limit_bytes=RESIDENT_LIMIT_
             wait_until_at_work(out)
         done("detach", out)
         assert memory(pid) == slots and handlers(pid) == own
+        after = Slots(pid)
+        assert after.led_to_heaptide() == set() and after.changed_since(bound) == {}
     with quiet():
         grown = resident_bytes(pid) - before
     assert grown < limit_bytes, f"{grown / 2**20:.2f} MiB more than before"

@@ -13,6 +13,7 @@ import pytest
 import gpu_gear
 from heaptide_run import COMMAND, command, read_reports
 from terminal import Terminal
+from test_attach import bare, done
 from test_life import life  # noqa: F401 (a fixture)
 
 MIB = 1 << 20
@@ -309,3 +310,26 @@ def test_the_program_sleeps_on(life, out):  # noqa: F811
 def switches(pid):
     text = Path(f"/proc/{pid}/status").read_text()
     return [line for line in text.splitlines() if "ctxt_switches" in line]
+
+
+# ---- given the process alone
+
+
+def plain_top(pid, where):
+    top = command("top", pid, cwd=where)
+    assert top.status == 0, top.describe()
+    return top.stdout.decode()
+
+
+def test_a_process_that_was_attached_to_is_found_by_itself(life, tmp_path):  # noqa: F811
+    """Whatever its folder is called, and wherever it lies, the second time too."""
+    elsewhere, here = tmp_path / "elsewhere", tmp_path / "here"
+    elsewhere.mkdir()
+    here.mkdir()
+    with bare([life("server.c"), "4"]) as process:
+        assert "no folder was found" in command("top", process.pid, cwd=here).stderr
+        for name in ("some reports", "others"):
+            done("attach", process.pid, "--out", elsewhere / name)
+            assert "server" in plain_top(process.pid, here)
+            done("detach", elsewhere / name)
+        assert "no folder was found" in command("top", process.pid, cwd=here).stderr
