@@ -140,6 +140,12 @@ def test_21_ignored_signal_stays_ignored(out):
     assert (run.status, run.stdout) == (4, b"on\n")
 
 
+def test_21_a_real_time_signal_has_a_name(out):
+    script = "import os, signal\nos.kill(os.getpid(), signal.SIGRTMIN + 3)"
+    run = beside([sys.executable, "-c", script], out=out)
+    assert run.status == -(signal.SIGRTMIN + 3)
+    assert "SIGRTMIN+3" in run.own_stderr[-1], run.describe()
+
 
 def test_23_timer_without_restart(case, out):
     run = beside([case("sig_mmap.c")], out=out)
