@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,8 +153,10 @@ void run_end_read(struct run_end *end, const struct outdir *outdir) {
 }
 
 static const char *signal_name(int signal) {
+  static char real_time[16];
   const char *name = sigabbrev_np(signal);
-  return name ? name : "?"; // a real-time signal
+  if (!name) snprintf(real_time, sizeof real_time, "RTMIN+%d", signal - SIGRTMIN);
+  return name ? name : real_time;
 }
 
 static void ending_say(const struct run_ending *ending) {

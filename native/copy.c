@@ -51,7 +51,7 @@ static void copy_become(int pid, int tid, int parent_pid) {
   sys_copy_mark(pid, tid, parent_pid);
   sampler_freeze();
   thread_locks_reset();
-  if (thread_tls) thread_tls->in_hook = 1; // front ends see that nothing of the program's may be called
+  if (thread_tls) thread_tls->in_hook = THREAD_COPIED; // front ends see that nothing of the program's may be called
   memory_yield();
 }
 

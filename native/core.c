@@ -1,5 +1,6 @@
 #include "core.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "common_case.h"
@@ -33,6 +34,29 @@ static HT_NOINLINE bool defer(struct thread *thread, struct deferred_call call) 
     return __atomic_add_fetch(&thread_unseen_calls, 1, __ATOMIC_RELAXED), false;
   thread->deferred[thread->deferred_used++] = call;
   return true;
+}
+
+// A signal handler that jumps out (siglongjmp) leaves the hook that it interrupted for good. It is known by a call from
+// a frame of the same stack above the one that had gone in: a handler's frames lie below. Where a lock was held it
+// stays, and the thread's calls pass by.
+static bool on_alternate_stack(void) {
+  stack_t stack;
+  return sys_call3(SYS_sigaltstack, 0, (long)&stack, 0) < 0 || stack.ss_flags & SS_ONSTACK;
+}
+
+static HT_NOINLINE bool hook_was_left(struct thread *thread, struct hook_frame frame) {
+  uintptr_t begun = thread->in_hook;
+  if (begun <= THREAD_MARK_MOST || thread->suspended || lock_depth) return false;
+  if (begun < thread->memo.stack_low || frame.slot <= begun || frame.slot >= thread->memo.stack_high) return false;
+  if (on_alternate_stack()) return false; // it may be a variable of a function's
+  thread->moving = 0;
+  stack_memo_reset(&thread->memo); // half made, maybe
+  ht_hook_end(thread);
+  return true;
+}
+
+HT_INLINE bool is_inside(struct thread *thread, struct hook_frame frame) {
+  return unlikely(thread->in_hook) && !hook_was_left(thread, frame);
 }
 
 static HT_NOINLINE void stack_checked(struct thread *thread, struct hook_frame frame) {
@@ -145,7 +169,7 @@ HT_INLINE void heap_alloc_at(struct thread *thread, uintptr_t start, size_t size
 // In a thread that is busy, or with a detour.
 static HT_NOINLINE void alloc_otherwise(struct thread *thread, uintptr_t start, size_t size_bytes,
                                         struct hook_frame frame) {
-  if (unlikely(thread_busy(thread))) {
+  if (thread_busy(thread) && !hook_was_left(thread, frame)) {
     if (thread->suspended)
       thread->passed_block = start;
     else
@@ -340,7 +364,7 @@ static void map_locked(struct thread *thread, uintptr_t start, size_t size_bytes
 
 void ht_map(struct thread *thread, uintptr_t start, size_t size_bytes, int protection, uint8_t flags,
             struct hook_frame frame) {
-  if (unlikely(thread->in_hook)) {
+  if (is_inside(thread, frame)) {
     defer(thread, (struct deferred_call){start, size_bytes, NULL, protection, !flags, DEFERRED_MAP});
     return;
   }
@@ -442,7 +466,7 @@ static void remap_locked(struct thread *thread, uintptr_t old_start, uintptr_t o
 
 void ht_remap(struct thread *thread, uintptr_t old_start, size_t old_bytes, uintptr_t start, size_t size_bytes,
               struct hook_frame frame) {
-  if (unlikely(thread->in_hook)) return;
+  if (is_inside(thread, frame)) return;
   ht_hook_begin(thread);
   site_id site = mapping_site(thread, frame);
   ht_called(thread, start, size_bytes);
@@ -467,7 +491,7 @@ void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes) {
 
 void ht_deferred_run(struct thread *thread) {
   while (thread->deferred_used) {
-    thread->in_hook = 1;
+    ht_hook_begin(thread);
     struct deferred_call call = thread->deferred[0];
     for (int i = 1; i < thread->deferred_used; i++) thread->deferred[i - 1] = thread->deferred[i];
     thread->deferred_used--;

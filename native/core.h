@@ -61,7 +61,7 @@ void ht_detours_look(void);
 
 // Inside a hook of one's own (pyhooks): nothing of what signal handlers do meanwhile is lost.
 HT_INLINE void ht_hook_begin(struct thread *thread) {
-  thread->in_hook = 1;
+  thread->in_hook = (uintptr_t)__builtin_frame_address(0);
   __asm__ volatile("" ::: "memory");
 }
 // From a signal handler inside a hook: `function(argument)` once the hook is over. False: too much waits already.

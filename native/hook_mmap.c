@@ -51,14 +51,22 @@ HT_EXPORT void *mmap64(void *hint, size_t size_bytes, int protection, int flags,
   return start;
 }
 
-// Recorded before the real call, as free is; a failing munmap (bad arguments) names no tracked range.
+// linux/mm/mmap.c, do_vmi_munmap: what it refuses before it looks at any mapping. The end of the address space is that
+// of four page tables' levels; beyond it only the kernel knows.
+#define SPACE_END ((1ul << 47) - 4096)
+static bool munmap_is_sound(uintptr_t start, size_t size_bytes) {
+  return (start & 4095) == 0 && size_bytes != 0 && start <= SPACE_END && size_bytes <= SPACE_END - start;
+}
+
+// Recorded before the real call, as free is: other threads may be given the addresses right after it.
 HT_EXPORT int munmap(void *start, size_t size_bytes) {
   real_ready();
   struct thread *thread = thread_self();
-  bool valid =
-      ((uintptr_t)start & 4095) == 0 && size_bytes - 1 < 1ul << 47 && (uintptr_t)start + size_bytes > (uintptr_t)start;
-  if (thread && valid) ht_unmap(thread, (uintptr_t)start, size_bytes);
-  return real.munmap(start, size_bytes);
+  bool sound = munmap_is_sound((uintptr_t)start, size_bytes);
+  if (thread && sound) ht_unmap(thread, (uintptr_t)start, size_bytes);
+  int result = real.munmap(start, size_bytes);
+  if (thread && !sound && result == 0) ht_unmap(thread, (uintptr_t)start, size_bytes);
+  return result;
 }
 
 HT_EXPORT void *mremap(void *old, size_t old_bytes, size_t size_bytes, int flags, ...) {

@@ -416,11 +416,67 @@ static bool report_write_now(const struct report_order *order) {
   return written;
 }
 
+// ---- by a copy
+
+static _Noreturn void copy_work(const struct report_order *order, const struct process_memory *memory) {
+  process_memory_set(memory);
+  struct report *report = sys_map(sizeof *report);
+  bool written = false;
+  if (report) {
+    report->order = order;
+    ht_report_hooks_run();
+    written = report_put_together(report);
+  }
+  if (order->after) order->after(written);
+  copy_end(written);
+}
+
+static int copy_begin(const struct report_order *order) {
+  struct process_memory memory = process_memory_now();
+  int copy = copy_start();
+  if (copy == 0) copy_work(order, &memory);
+  return copy;
+}
+
+// With the turn taken. The loader's lock, which module_refresh takes, may be held by whoever crashed.
+static int report_copy_now(const struct report_order *order) {
+  bool crashed = order->reason == HT_REASON_CRASH, inside = lock_depth > 1; // the turn is one
+  uint64_t saved_signals = signals_block();
+  if (!crashed) module_refresh();
+  if (!inside) shared_pages_look();
+  if (!inside) stop_begin();
+  int copy = copy_begin(order);
+  if (!inside) stop_end();
+  signals_restore(saved_signals);
+  shared_pages_drop();
+  if (order->copy && copy > 0) *order->copy = copy;
+  return copy;
+}
+
+#define COPY_REPORT_NS 600000000000ull // a report by a copy that takes longer is lost
+
+// All descriptors that the program may have are in use: it leaks them, or has set itself a small limit.
+static bool descriptors_are_out(void) {
+  int fd = sys_open("/", O_PATH | O_CLOEXEC, 0);
+  if (fd >= 0) sys_close(fd);
+  return fd == -EMFILE;
+}
+
+// A copy has a table of descriptors of its own and closes those of the program. With the turn taken. False: there is no
+// need, or nothing came of it.
+static bool report_written_by_copy(const struct report_order *order) {
+  if (order->reason == HT_REASON_EXEC || !descriptors_are_out()) return false; // report_withdraw needs the name here
+  int copy = report_copy_now(order);
+  return copy > 0 && copy_wait(copy, sys_now_ns() + COPY_REPORT_NS) == COPY_WRITTEN;
+}
+
+// ---- here
+
 static bool is_wanted(const struct report_order *order) { return !order->before || order->before(); }
 
 bool report_write(const struct report_order *order) {
   if (!turn_take(UINT64_MAX)) return false;
-  bool written = is_wanted(order) && report_write_now(order);
+  bool written = is_wanted(order) && (report_written_by_copy(order) || report_write_now(order));
   turn_give();
   return written;
 }
@@ -469,42 +525,9 @@ bool report_checkpoint(int slot) {
   return written;
 }
 
-// ---- by a copy
-
-static _Noreturn void copy_work(const struct report_order *order, const struct process_memory *memory) {
-  process_memory_set(memory);
-  struct report *report = sys_map(sizeof *report);
-  bool written = false;
-  if (report) {
-    report->order = order;
-    ht_report_hooks_run();
-    written = report_put_together(report);
-  }
-  if (order->after) order->after(written);
-  copy_end(written);
-}
-
-static int copy_begin(const struct report_order *order) {
-  struct process_memory memory = process_memory_now();
-  int copy = copy_start();
-  if (copy == 0) copy_work(order, &memory);
-  return copy;
-}
-
-// The loader's lock, which module_refresh takes, may be held by whoever crashed.
 int report_copy(const struct report_order *order, uint64_t until_ns) {
-  bool crashed = order->reason == HT_REASON_CRASH, inside = lock_depth != 0;
   if (!turn_take(until_ns)) return -EBUSY;
-  if (!is_wanted(order)) return turn_give(), -EBUSY;
-  uint64_t saved_signals = signals_block();
-  if (!crashed) module_refresh();
-  if (!inside) shared_pages_look();
-  if (!inside) stop_begin();
-  int copy = copy_begin(order);
-  if (!inside) stop_end();
-  signals_restore(saved_signals);
-  shared_pages_drop();
-  if (order->copy && copy > 0) *order->copy = copy;
+  int copy = is_wanted(order) ? report_copy_now(order) : -EBUSY;
   turn_give();
   return copy;
 }

@@ -9,8 +9,10 @@
 #include "thread_name.h"
 #include "words.h"
 
-// In place of a hook that it is in: it was outside of any when recording ended, and begins none any more.
-#define THREAD_STOPPED 2
+// In place of the frame of a hook that it is in.
+#define THREAD_COPIED 1  // in a copy of the process
+#define THREAD_STOPPED 2 // it was outside of any when recording ended, and begins none any more
+#define THREAD_MARK_MOST THREAD_STOPPED
 
 struct lock;
 
@@ -41,7 +43,9 @@ enum deferred_operation {
 
 struct thread {
   // Written by the thread itself, read by others (peak, sampler, report).
-  uint8_t in_hook;   // inside heaptide: signal handlers then defer their records; or THREAD_STOPPED
+  // Inside heaptide, and signal handlers defer their records: the frame that went in (core.h); or one of the words
+  // above.
+  uintptr_t in_hook;
   uint8_t suspended; // calls are passed through (heaptide's own; Python's allocator underneath its hooks)
   uint8_t state;     // enum thread_state, LOCK_RANK_THREADS
   uint8_t deferred_used;
@@ -77,7 +81,7 @@ HT_INLINE uint64_t thread_turned_bytes(const struct thread *thread) {
 // True while a hook must not record: heaptide is at work in this thread already.
 // Two loads: one of both bytes would have to wait until the last store to either has left the store buffer.
 HT_INLINE bool thread_busy(const struct thread *thread) {
-  uint8_t in_hook = *(const volatile uint8_t *)&thread->in_hook;
+  uintptr_t in_hook = *(const volatile uintptr_t *)&thread->in_hook;
   uint8_t suspended = *(const volatile uint8_t *)&thread->suspended;
   return in_hook | suspended;
 }

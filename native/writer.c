@@ -77,7 +77,7 @@ static int file_create(const char *path, int truncate, int lowest) {
   const int flags = O_WRONLY | O_CREAT | truncate | O_NOFOLLOW | O_CLOEXEC;
   int fd = sys_open(path, flags, 0644);
   if (fd == -EMFILE) fd = open_beyond_limit(path, flags);
-  if (fd < 0 || fd >= lowest) return fd;
+  if (fd < 0 || fd >= lowest || sys_is_copy()) return fd; // a copy has no other threads, and no streams
   int moved = (int)sys_call3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
   sys_close(fd);
   return moved;

@@ -8,7 +8,7 @@ import pytest
 import heaptide_run
 from conftest import CASES
 from expectations import rows_at
-from heaptide_run import EVERY_ROW, beside, execute
+from heaptide_run import EVERY_ROW, beside, execute, traced
 from test_cases_start import leaked, sound_report
 
 MIB = 1 << 20
@@ -58,6 +58,19 @@ def test_37_exceptions_and_longjmp_through_new(link, case, out):
     vectors = rows_at(report, "hotspots", CASES / "throwing.cc", 23)
     assert sum(row["allocations"] for row in vectors) == 1000
     assert sum(row["allocated_bytes"] for row in vectors) == 4000 * 1000
+
+
+def test_37_handlers_that_jump_out_of_a_hook(case, out):
+    """Only what was interrupted may be lost. Bare nothing is interrupted."""
+    run = traced([case("jump_out.c")], out=out)
+    assert run.status == 0, run.describe()
+    calls, jumps = map(int, run.program_stderr[0].split())
+    report = run.report()
+    assert jumps > 50, "the common path of malloc in the library is no longer than that?"
+    assert calls <= report["summary"]["allocations"] <= calls + jumps
+    assert report["summary"]["frees"] == calls
+    assert not any("without a record" in note for note in report["notes"]), report["notes"]
+
 
 
 def test_38_huge_pages_count_as_resident(planted, tmp_path, out):

@@ -140,6 +140,13 @@ def test_21_ignored_signal_stays_ignored(out):
     assert (run.status, run.stdout) == (4, b"on\n")
 
 
+def test_21_a_real_time_signal_has_a_name(out):
+    script = "import os, signal\nos.kill(os.getpid(), signal.SIGRTMIN + 3)"
+    run = beside([sys.executable, "-c", script], out=out)
+    assert run.status == -(signal.SIGRTMIN + 3)
+    assert "SIGRTMIN+3" in run.own_stderr[-1], run.describe()
+
+
 def test_23_timer_without_restart(case, out):
     run = beside([case("sig_mmap.c")], out=out)
     assert leaked(sound_report(run)) == {("sig_mmap.c", 15): (16000, 1000)}
@@ -183,3 +190,11 @@ def test_30_descriptors_closed_and_reused(case, out):
     run = beside([case("fds.c")], out=out)
     assert run.status == 0, "somebody else wrote into the program's files"
     assert leaked(sound_report(run)) == {("fds.c", 9): (16000, 1000)}
+
+
+@pytest.mark.parametrize("most", ["3", "64"])
+def test_30_no_descriptor_is_left(most, case, out):
+    run = beside([case("no_descriptors.c"), most], out=out)
+    assert run.status == 5
+    assert leaked(run.report()) == {("no_descriptors.c", 7): (1234, 1)}
+
