@@ -72,7 +72,6 @@ def test_37_handlers_that_jump_out_of_a_hook(case, out):
     assert not any("without a record" in note for note in report["notes"]), report["notes"]
 
 
-
 def test_38_huge_pages_count_as_resident(planted, tmp_path, out):
     pages = int(Path("/proc/sys/vm/nr_hugepages").read_text())
     if pages * 2 < 64:

@@ -197,4 +197,3 @@ def test_30_no_descriptor_is_left(most, case, out):
     run = beside([case("no_descriptors.c"), most], out=out)
     assert run.status == 5
     assert leaked(run.report()) == {("no_descriptors.c", 7): (1234, 1)}
-
