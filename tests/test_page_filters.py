@@ -61,12 +61,15 @@ def test_sizes_follow_process_and_rank(three):
     assert three.state()["process"] is None and sizes_of(three) == added(SIZES[1], SIZES[2])
     pictures.add(drawn(three))
     assert len(pictures) == 5, "one picture for all, each process and a rank"
-    assert WHOLE not in three.text("#table-note") and three.tab.locator(".tiles-note").count() == 0
+    assert WHOLE not in three.text("#table-note") and three.tab.locator("#tiles-note").is_hidden()
 
 
 def test_what_cannot_follow_a_filter_says_so(three):
     """Beside the tables of whole processes, and under the tiles; not where the figures are filtered."""
+    width = lambda: three.tab.locator("[data-tile=peak]").bounding_box()["width"]  # noqa: E731
+    before = width()
     three.tab.locator("#kinds input[value=mmap]").uncheck()
+    assert width() == before, "the note takes no room from the tiles"
     assert sizes_of(three) == added(*SIZES)
     for tab in ("sizes", "gpu", "threads", "marks"):
         three.tab.locator(f"#tabs [data-tab={tab}]").click()
@@ -74,14 +77,14 @@ def test_what_cannot_follow_a_filter_says_so(three):
     for tab in ("leaks", "live", "peak", "hotspots", "temporaries", "python", "callers"):
         three.tab.locator(f"#tabs [data-tab={tab}]").click()
         assert WHOLE not in three.text("#table-note"), tab
-    assert three.text(".tiles-note") == "Of whole processes: not filtered by kind."
+    assert three.text("#tiles-note") == "Of whole processes: not filtered by kind."
     three.tab.locator("#tabs [data-tab=sizes]").click()
     three.tab.locator("#entry").select_option(label="[jit run]")
     three.js("() => heaptidePage.view.change({ only: 'take_heap', range: [0, 1] })")
     assert three.text("#table-note").endswith(
         f"whole run: not recorded over time · not filtered by thread, function and kind: {WHOLE}"
     )
-    assert three.text(".tiles-note").endswith("not filtered by thread, function and kind.")
+    assert three.text("#tiles-note").endswith("not filtered by thread, function and kind.")
 
 
 def test_threads_of_their_own_are_named_as_such(tmp_path, show):

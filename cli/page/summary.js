@@ -132,8 +132,9 @@ const summary = (() => {
    * set and that do not reach what is known of whole processes.
    */
   function tilesShow(processes, choose, unfollowed) {
-    const note = unfollowed && make("p", {class: "tiles-note"}, `Of whole processes: not filtered by ${unfollowed}.`);
-    const tiles = tilesOf(processes).map(
+    dom.byId("tiles-note").hidden = !unfollowed;
+    dom.byId("tiles-note").textContent = `Of whole processes: not filtered by ${unfollowed}.`;
+    dom.byId("tiles").replaceChildren(...tilesOf(processes).map(
       (tile) => make(
         "button", {
           type: "button",
@@ -143,8 +144,7 @@ const summary = (() => {
           title: tile.note,
           onclick: () => tile.mode && choose({mode: tile.mode, tab: tile.tab, sort: null})
         },
-        make("span", {}, tile.label), make("b", {}, tile.value), make("span", {}, tile.note)));
-    dom.byId("tiles").replaceChildren(...tiles, ...(note ? [note] : []));
+        make("span", {}, tile.label), make("b", {}, tile.value), make("span", {}, tile.note))));
   }
 
   function reasonText(process) {
