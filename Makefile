@@ -142,6 +142,7 @@ test:
 	.ci/install test
 	$(MAKE) --no-print-directory all $(BUILD)/venv/.done $(if $(QUICK),,$(BUILD)/venv/.mojo)
 	$(if $(QUICK),@echo "test: QUICK=1 leaves out the benches and Mojo (1 GB); its tests are skipped where it is not installed")
+	@PATH=$(CURDIR)/$(BUILD)/venv/bin:$$PATH .ci/interpreters || echo "test: CPython 3.14 could not be fetched: it is not among the Pythons of the tests"
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
 	$(MAKE) --no-print-directory check
 	$(MAKE) --no-print-directory unit

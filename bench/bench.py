@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "bench"
 HEAPTIDE = ROOT / "build" / "heaptide"
 FAIL_AT = 1.5  # times a limit
+PEER_SHARE = 0.2  # of what memray costs beyond the bare program, both recording the stacks of native code too
 TIMEOUT_S = 600
 MB = 1e6
 
@@ -68,7 +69,8 @@ def heaptrack_command(bench, out):
 
 def memray_command(bench, out):
     python, *script = bench.command
-    return [python, "-m", "memray", "run", "--trace-python-allocators", "-q", "-o", out / "memray", *script]
+    traced = ["--native", "--trace-python-allocators"]
+    return [python, "-m", "memray", "run", *traced, "-q", "-o", out / "memray", *script]
 
 
 def tools_for(bench, python, with_peers):
@@ -135,8 +137,14 @@ def verdict_on(value, limit):
 def print_header():
     print(
         f"{'bench':<11} {'bare s':>7} {'heaptide':>8} {'limit':<9} {'MB over':>8} {'limit':<9} "
-        f"{'file MB':>8} {'limit':<7} {'peer':<9} {'ratio':>6} {'MB over':>8}"
+        f"{'file MB':>8} {'limit':<7} {'peer':<9} {'ratio':>6} {'MB over':>8} {'share':>6} limit"
     )
+
+
+def share_of_memray(runs):
+    """What heaptide costs beyond the bare program as a part of what memray does."""
+    bare, ours, memrays = (best(runs[tool])[0] for tool in ("bare", "heaptide", "memray"))
+    return (ours - bare) / (memrays - bare)
 
 
 def print_row(bench, runs):
@@ -157,8 +165,12 @@ def print_row(bench, runs):
     for peer in runs.keys() - {"bare", "heaptide"}:
         peer_seconds, peer_bytes = best(runs[peer])
         line += f" {peer:<9} {peer_seconds / bare_seconds:6.2f} {(peer_bytes - bare_bytes) / MB:8.1f}"
+    share_fails = False
+    if "memray" in runs:
+        beside_share, share_fails = verdict_on(share_of_memray(runs), PEER_SHARE)
+        line += f" {share_of_memray(runs):6.3f} {beside_share}"
     print(line, flush=True)
-    return ratio_fails or memory_fails or file_fails
+    return ratio_fails or memory_fails or file_fails or share_fails
 
 
 def print_moments(rounds):

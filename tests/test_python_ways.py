@@ -17,6 +17,7 @@ BYTES_OBJECT = 33  # sys.getsizeof(b"")
 KEEP = "keep = [bytes(1)] * 100\ndef fill():\n    for index in range(100): keep[index] = bytes(1000)\nfill()\n"
 KEPT = 100 * (1000 + BYTES_OBJECT)
 
+INTERPRETED = "<string>", "<script>"  # what code in another interpreter is called: up to 3.13, and from 3.14 on
 CONFIGS = {name: path.resolve().with_name(path.resolve().name + "-config") for name, path in PYTHONS.items()}
 
 
@@ -220,6 +221,48 @@ def test_multiprocessing(how, tmp_path, out):
     assert sum(row["live_bytes"] >= 3 << 20 for row in held) == 2
 
 
+POOLS = """\
+import multiprocessing as mp, os, subprocess, sys
+keep = []
+def work(number):
+    keep.append(bytearray(8 << 20)); return os.getpid()
+if __name__ == "__main__":
+    mp.set_start_method(sys.argv[1])
+    with mp.Pool(2) as pool:  # the end of the block ends the workers by SIGTERM
+        pids = set(pool.map(work, range(4)))
+    pool = mp.Pool(2); pids |= set(pool.map(work, range(4))); pool.close(); pool.join()
+    subprocess.run([sys.executable, "-c", "x = bytearray(8 << 20)"], env={})
+    pid = os.fork()
+    if pid == 0: work(0); os._exit(0)
+    os.waitpid(pid, 0); print(*pids, pid)
+"""
+REPORT_CPU_SECONDS = 0.05  # of the start and the report of a process that does nothing else
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
+def test_77_pools(how, tmp_path, out):
+    """Whoever held 8 MiB has a report that says so, ended by SIGTERM or not, and the processor's time is within twice
+    the bare program's, beside what each report takes: of three runs the best, since the machine has other work."""
+    (tmp_path / "script.py").write_text(POOLS)
+    argv, bare, used = [sys.executable, "script.py", how], [], []
+    for number in range(3):
+        bare.append(execute(argv, cwd=tmp_path))
+        folder = out.with_name(f"pools{number}")
+        run = beside(argv, out=folder, options=["--py"], cwd=tmp_path, bare=bare[-1], alike=lambda _: None)
+        reports = run.reports()
+        held = {
+            report["pid"]
+            for report in reports
+            for row in report["python"]
+            if row["site"]["function"] == "work" and row["live_bytes"] >= 8 << 20
+        }
+        assert held == set(map(int, run.stdout.split())), run.stdout
+        (wiped,) = [report for report in reports if report["argv"][1:2] == ["-c"] and "8 << 20" in report["argv"][-1]]
+        assert wiped["summary"]["by_kind"]["python"]["live_bytes"] >= 8 << 20
+        used.append(run.cpu_seconds - REPORT_CPU_SECONDS * len(reports))
+    assert min(used) <= 2 * min(run.cpu_seconds for run in bare), (used, [run.cpu_seconds for run in bare])
+
+
 def test_asyncio(tmp_path, out):
     (tmp_path / "script.py").write_text(
         "import asyncio\nkeep = []\n"
@@ -293,7 +336,7 @@ def test_interpreters_with_locks_of_their_own(name, out):
         "[thread.start() for thread in threads]; [thread.join() for thread in threads]; print('done')\n"
     )
     report = run_sound([PYTHONS[name], "-c", script], out, timeout=120).report(*EVERY_ROW)
-    calls = [row["allocations"] for row in report["hotspots"] if row["site"]["file"] == "<string>"]
+    calls = [row["allocations"] for row in report["hotspots"] if row["site"]["file"] in INTERPRETED]
     assert sum(calls) >= 4 * 20 * 5000, sorted(calls)[-5:]
 
 
