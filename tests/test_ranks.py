@@ -73,4 +73,7 @@ def test_torchrun_names_the_rank_that_keeps_memory(out):
                     and any((frame["file"] or "").endswith("torchrun_ranks.py") for frame in row["stack"])]  # fmt: skip
             kept[report["rank"]] = [(row["bytes"], row["blocks"]) for row in rows if row["kind"] == "heap"]
     assert kept == {0: [], 1: [], 2: [(20 << 20, 20)], 3: []}
-    assert command("report", out).stdout.decode().startswith("RANKS  4, the widest is rank 2 with a peak of ")
+    text = command("report", out).stdout.decode()
+    assert text.startswith("RANKS  4, the widest is rank 2 with a peak of ")
+    (section,) = [part for part in text.split("\n\n\n") if "20.0 MiB  in 20 blocks of heap\n" in part]
+    assert "rank 2" in section and f"torchrun_ranks.py:{line}\n" in section
