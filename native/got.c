@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "loaded_objects.h"
 #include "maps.h"
 #include "real.h"
 #include "sys.h"
@@ -179,7 +180,7 @@ static void redirect_by(struct redirection *redirections) {
   }
   if (front) front->look();
   struct redirecting work = {.redirections = redirections, .keep_heap = notes.on && real_malloc_is_executable()};
-  if (maps_read(&work.maps)) dl_iterate_phdr(visit, &work);
+  if (maps_read(&work.maps)) loaded_objects_each(visit, &work);
   maps_drop(&work.maps);
 }
 

@@ -11,6 +11,7 @@
 #include "core.h"
 #include "hook_exec.h"
 #include "hook_signal.h"
+#include "loaded_objects.h"
 #include "lock.h"
 #include "mark.h"
 #include "ranges.h"
@@ -159,6 +160,7 @@ static void fork_parent(void) {
 
 static void fork_child(void) {
   fork_locks_drop();
+  loaded_objects_fork_child();
   if (!thread_recording()) return fork_hook_end();
   shared_pages_fork_child(life_pid);
   life_pid = sys_pid();

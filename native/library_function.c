@@ -4,6 +4,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "loaded_objects.h"
 #include "module_symbol.h"
 #include "real.h"
 #include "thread.h"
@@ -76,7 +77,7 @@ void *library_function_find(const char *library, const char *name) {
   real_ready();
   bool begun = work_begin();
   find_next(&search);
-  if (!function) dl_iterate_phdr(library_look, &search); // those in a local scope included
+  if (!function) loaded_objects_each(library_look, &search); // those in a local scope included
   work_end(begun);
   return function;
 }
@@ -84,10 +85,10 @@ void *library_function_find(const char *library, const char *name) {
 bool library_functions_find(const char *library, const char *const *names, void **functions, size_t count) {
   struct library_search search = {library, names, functions, count}, none = {.library = library};
   real_ready();
-  bool begun = work_begin(), is_loaded = dl_iterate_phdr(library_look, &none);
+  bool begun = work_begin(), is_loaded = loaded_objects_each(library_look, &none);
   if (is_loaded) {
     find_next(&search);
-    dl_iterate_phdr(library_look, &search);
+    loaded_objects_each(library_look, &search);
   }
   work_end(begun);
   return is_loaded;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "loaded_objects.h"
 #include "module_symbol.h"
 
 #define LIBRARIES_MAX 256 // of a scope; those beyond are not looked into
@@ -67,6 +68,6 @@ static int library_visit(struct dl_phdr_info *info, size_t size, void *context) 
 void *library_scope_find(const struct link_map *library, const char *name, const char *version) {
   struct scope scope = {.symbol = name, .version = version};
   library_take(&scope, library->l_addr, library->l_ld);
-  for (; !scope.found && scope.next < scope.count; scope.next++) dl_iterate_phdr(library_visit, &scope);
+  for (; !scope.found && scope.next < scope.count; scope.next++) loaded_objects_each(library_visit, &scope);
   return scope.found;
 }

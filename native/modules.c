@@ -1,12 +1,11 @@
 #include "modules.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 
+#include "loaded_objects.h"
 #include "lock.h"
-#include "real.h"
 #include "sys.h"
 
 #define MODULES_MAX 16384u // more are not noted: their frames show as bare addresses
@@ -21,22 +20,12 @@ static struct { // indexes of the current modules, by address; replaced as a who
 } * sorted_tables[2], *volatile sorted;
 static char *path_next, *path_end; // bump memory for paths
 
-// glibc 2.35 and later; lock-free and safe in signal handlers.
-struct found_object { // struct dl_find_object of <dlfcn.h>, which 2.34 does not have
-  unsigned long long flags;
-  void *map_start, *map_end;
-  struct link_map *link_map;
-  void *eh_frame;
-  unsigned long long reserved[7];
-};
-static int (*find_object)(void *, struct found_object *);
-
 bool module_init(void) {
   module_table = sys_map(MODULES_MAX * sizeof *module_table);
   for (int i = 0; i < 2; i++) sorted_tables[i] = sys_map(sizeof *sorted_tables[0]);
   if (!module_table || !sorted_tables[0] || !sorted_tables[1]) return false;
   sorted = sorted_tables[0];
-  find_object = (int (*)(void *, struct found_object *))real_dlsym(RTLD_DEFAULT, "_dl_find_object");
+  loaded_objects_init();
   return true;
 }
 
@@ -198,14 +187,14 @@ static bool still_there(const struct module *known, const struct found_object *o
 }
 
 bool module_forget_gone(void) {
-  if (!find_object) return false;
+  if (!loaded_object_find) return false;
   bool gone = false;
   lock_take(&modules_lock);
   for (uint32_t i = 0; i < module_count; i++) {
     struct module *module = &module_table[i];
     struct found_object object;
     if (!module->current || !module->loader_entry) continue;
-    if (find_object((void *)module->start, &object) == 0 && still_there(module, &object)) continue;
+    if (loaded_object_find((void *)module->start, &object) == 0 && still_there(module, &object)) continue;
     module->loader_entry = NULL; // comes back by the same path, build id and place
     gone = true;
   }
@@ -216,9 +205,9 @@ bool module_forget_gone(void) {
 
 uint32_t module_of(uintptr_t pc) {
   uint32_t index = sorted_find(pc);
-  if (!find_object) return index; // glibc 2.34: what module_refresh saw
+  if (!loaded_object_find) return index; // glibc 2.34: what module_refresh saw
   struct found_object object;
-  if (find_object((void *)pc, &object) != 0) return UINT32_MAX;
+  if (loaded_object_find((void *)pc, &object) != 0) return UINT32_MAX;
   if (index != UINT32_MAX && still_there(&module_table[index], &object)) return index;
   struct module found = module_describe((uintptr_t)object.map_start, (uintptr_t)object.map_end, object.link_map->l_addr,
                                         object.link_map->l_name, object.eh_frame);
@@ -246,7 +235,7 @@ static int refresh_one(struct dl_phdr_info *info, size_t size, void *seen_contex
   }
   if (end == 0) return 0;
   struct found_object object;
-  if (find_object && find_object((void *)start, &object) == 0) { // the same bounds as in hooks
+  if (loaded_object_find && loaded_object_find((void *)start, &object) == 0) { // the same bounds as in hooks
     start = (uintptr_t)object.map_start;
     end = (uintptr_t)object.map_end;
   }
@@ -260,7 +249,7 @@ static int refresh_one(struct dl_phdr_info *info, size_t size, void *seen_contex
 
 void module_refresh(void) {
   uint8_t *seen = sys_map(MODULES_MAX);
-  dl_iterate_phdr(refresh_one, seen);
+  loaded_objects_each(refresh_one, seen);
   if (!seen) return;
   for (uint32_t i = 0; i < module_count; i++) {
     if (seen[i])

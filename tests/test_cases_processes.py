@@ -21,6 +21,14 @@ def test_15_fork_beside_busy_threads(round_number, case, out):
     assert beside([case("fork_mt.c", flags=("-pthread",))], out=out).status == 0
 
 
+def test_15_fork_while_the_loader_is_locked(case, out):
+    """The lock stays with a thread that the child does not have: its report asks the loader for nothing."""
+    run = beside([case("fork_loader.c", flags=("-pthread",))], out=out)
+    assert run.status == 0, run.describe()
+    lost = [report["summary"]["leaked_direct_bytes"] for report in run.reports() if not report["main"]]
+    assert lost == [1000] * 20
+
+
 def test_16_forked_children_report_only_their_own(case, out):
     run = beside([case("fork_exit.c")], out=out)
     reports = run.reports()

@@ -13,7 +13,7 @@ LAYERS = [
     (
         "sys",
         ["sys", "sys_*", "text", "thread_name", "crc32", "real", "exec_look", "guard", "task", "maps", "spans"]
-        + ["resident", "libc_symbol", "module_symbol", "alt_stack", "call_resume", "stack_switch"],
+        + ["resident", "loaded_objects", "libc_symbol", "module_symbol", "alt_stack", "call_resume", "stack_switch"],
     ),
     ("lock", ["lock", "buffer", "process_info"]),
     (
