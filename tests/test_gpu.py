@@ -121,7 +121,7 @@ def test_streams_over_time(out):
     assert max(device) == 13 * mib and device[-1] == 5 * mib + 4096
     fragmentation = report["gpu"]["fragmentation"]
     assert fragmentation["live_bytes"] == 5 * mib  # when the driver was asked last: before the last call
-    assert 5 * mib <= fragmentation["in_use_bytes"] <= 13 * mib
+    assert 5 * mib <= fragmentation["in_use_bytes"] <= 16 * mib  # 5.7's runtime takes more at a time than 5.2's
     text = heaptide_run.command("report", out, "--fail-on", "none").stdout.decode()
     assert "stream 1" in text and "over time" in text and "in use by the driver" in text
 
@@ -153,6 +153,7 @@ def test_no_device(out):
     statuses = dict(line.split() for line in run.stdout.decode().splitlines())
     assert set(statuses.values()) <= {"100", "101"}  # hipErrorNoDevice (from 5.7 on), hipErrorInvalidDevice
     asked = {name for name in memory_functions() if name in gpu_gear.runtime_functions()}
+    asked -= {"hipGraphAddMemAllocNode"}  # of later releases, and it needs a graph: test_gpu_simulated.py
     assert set(statuses) == asked | {"hipStreamCreate"}
     report = run.report()
     for kind in ("device", "pinned", "managed"):
