@@ -47,13 +47,11 @@ struct attach {
 // ---- the process
 
 static bool process_program(pid_t pid, char name[256]) {
-  char link[64], path[PATH_MAX];
-  snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-  ssize_t bytes = readlink(link, path, sizeof path - 1);
-  path[bytes > 0 ? bytes : 0] = 0;
+  char path[PATH_MAX];
+  bool known = process_program_path(pid, path);
   const char *slash = strrchr(path, '/');
   snprintf(name, 256, "%s", slash ? slash + 1 : "process");
-  return bytes > 0 || errno != ENOENT;
+  return known || errno != ENOENT;
 }
 
 // As `heaptide run` names a run: an interpreter by its script.

@@ -285,11 +285,8 @@ static void allocator_add(struct inject *inject, const struct process_module *mo
 }
 
 static bool is_program(pid_t pid, const char *path) {
-  char link[64], program[PATH_MAX];
-  snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-  ssize_t bytes = readlink(link, program, sizeof program - 1);
-  program[bytes > 0 ? bytes : 0] = 0;
-  return strcmp(program, path) == 0;
+  char program[PATH_MAX];
+  return process_program_path(pid, program) && strcmp(program, path) == 0;
 }
 
 // Another allocator than glibc's (jemalloc, mimalloc, tcmalloc): the library that dlopen asks for memory too.

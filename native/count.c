@@ -123,10 +123,10 @@ static void peak_new(void) {
   __atomic_add_fetch(&count_shared.epoch, 1, __ATOMIC_RELAXED);
 }
 
-// ---- how high totals may have been while commits were put off: a free then took from a height that nobody had added
-// up
+// ---- how high totals may have been while commits were put off
 
-// Since shares were last added up; kept from the first commit that was put off.
+// A free then took from a height that nobody had added up. Since shares were last added up; kept from the first commit
+// that was put off.
 static struct {
   bool begun;
   uint64_t turned_bytes;              // what all threads had ever allocated then, and more: their samplers' budgets

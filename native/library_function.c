@@ -21,13 +21,8 @@ static void work_end(bool begun) {
   if (begun) thread_tls->suspended = 0;
 }
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 bool library_path_is(const char *path, const char *library) {
-  const char *base = base_name(path);
+  const char *base = loaded_object_file_name(path);
   size_t bytes = strlen(library);
   return strncmp(base, library, bytes) == 0 && (base[bytes] == 0 || base[bytes] == '.');
 }
@@ -39,13 +34,6 @@ struct library_search {
   size_t count;
 };
 
-static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info) {
-  for (int i = 0; i < info->dlpi_phnum; i++)
-    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-  return NULL;
-}
-
 static void function_set(void **function, void *found) {
   if (found) __atomic_store_n(function, found, __ATOMIC_RELEASE);
 }
@@ -55,7 +43,7 @@ static int library_look(struct dl_phdr_info *info, size_t size, void *context) {
   const struct library_search *search = context;
   (void)size;
   if (!info->dlpi_name || !library_path_is(info->dlpi_name, search->library)) return 0;
-  const ElfW(Dyn) *dynamic = dynamic_of(info);
+  const ElfW(Dyn) *dynamic = loaded_object_dynamic(info);
   for (size_t i = 0; dynamic && i < search->count; i++)
     if (!search->functions[i])
       function_set(&search->functions[i], module_symbol(info->dlpi_addr, dynamic, search->names[i], NULL));

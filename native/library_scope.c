@@ -16,11 +16,6 @@ struct scope {
   const char *libraries[LIBRARIES_MAX];
 };
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static void scope_add(struct scope *scope, const char *library) {
   for (unsigned i = 0; i < scope->count; i++)
     if (strcmp(scope->libraries[i], library) == 0) return;
@@ -38,7 +33,7 @@ static bool is_named(const ElfW(Dyn) * dynamic, const char *path, const char *wa
   const char *strings = strings_of(dynamic);
   for (const ElfW(Dyn) *entry = dynamic; strings && entry->d_tag != DT_NULL; entry++)
     if (entry->d_tag == DT_SONAME && strcmp(strings + entry->d_un.d_val, wanted) == 0) return true;
-  return strcmp(base_name(path), base_name(wanted)) == 0;
+  return strcmp(loaded_object_file_name(path), loaded_object_file_name(wanted)) == 0;
 }
 
 static void library_take(struct scope *scope, uintptr_t base, const ElfW(Dyn) * dynamic) {
@@ -48,18 +43,11 @@ static void library_take(struct scope *scope, uintptr_t base, const ElfW(Dyn) * 
     if (entry->d_tag == DT_NEEDED) scope_add(scope, strings + entry->d_un.d_val);
 }
 
-static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info) {
-  for (int i = 0; i < info->dlpi_phnum; i++)
-    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-  return NULL;
-}
-
 // The kernel's own image has a table whose addresses nobody has added to, and no name with a slash.
 static int library_visit(struct dl_phdr_info *info, size_t size, void *context) {
   struct scope *scope = context;
   (void)size;
-  const ElfW(Dyn) *dynamic = info->dlpi_name && strchr(info->dlpi_name, '/') ? dynamic_of(info) : NULL;
+  const ElfW(Dyn) *dynamic = info->dlpi_name && strchr(info->dlpi_name, '/') ? loaded_object_dynamic(info) : NULL;
   if (!dynamic || !is_named(dynamic, info->dlpi_name, scope->libraries[scope->next])) return 0;
   library_take(scope, info->dlpi_addr, dynamic);
   return 1;

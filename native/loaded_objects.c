@@ -44,3 +44,15 @@ static int each_without_lock(int (*visit)(struct dl_phdr_info *, size_t, void *)
 int loaded_objects_each(int (*visit)(struct dl_phdr_info *info, size_t size, void *context), void *context) {
   return lock_may_be_lost ? each_without_lock(visit, context) : dl_iterate_phdr(visit, context);
 }
+
+const ElfW(Dyn) * loaded_object_dynamic(const struct dl_phdr_info *info) {
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+  return NULL;
+}
+
+const char *loaded_object_file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}

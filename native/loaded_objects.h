@@ -20,6 +20,12 @@ void loaded_objects_init(void);
 // As dl_iterate_phdr. Outside hooks.
 int loaded_objects_each(int (*visit)(struct dl_phdr_info *info, size_t size, void *context), void *context);
 
+// Its dynamic section; NULL: none.
+const ElfW(Dyn) * loaded_object_dynamic(const struct dl_phdr_info *info);
+
+// The file's name, of a path or of a name alone.
+const char *loaded_object_file_name(const char *path);
+
 // In a forked process: the list is walked without the loader's lock from now on. Another thread of the parent may have
 // held it at the fork (in a dlopen, in a dl_iterate_phdr of its own), and here nobody gives it back.
 void loaded_objects_fork_child(void);
