@@ -12,6 +12,7 @@
 #include "spans.h"
 #include "stop.h"
 #include "sys.h"
+#include "thread_stacks.h"
 
 #define CAPACITY_FIRST 1024u
 #define PAGE_BYTES 4096ul
@@ -20,8 +21,8 @@ struct collection {
   struct roots *roots;
   const struct maps *maps;
   const struct scan_origin *origin;
+  struct thread_stacks stacks;
   struct spans holes; // what lies in writable memory without being a root
-  uint32_t kind, tid; // of the roots being added
   bool dirty_only;
   const struct mapping *mapping; // the one being added
   struct file_words file;        // what it held at first
@@ -77,36 +78,23 @@ void roots_each_thread(const struct scan_origin *origin, void (*visit)(const str
 }
 
 struct owner_search {
-  uintptr_t start, end; // of the memory asked about
-  uint32_t tid;         // 0: nobody's
+  const struct thread_stack *stack;
+  uint32_t tid; // 0: nobody's
 };
 
 static void owner_check(const struct root_thread *thread, void *context) {
   struct owner_search *search = context;
-  if (thread->stack_pointer >= search->start && thread->stack_pointer < search->end) search->tid = thread->tid;
+  if (thread->stack_pointer >= search->stack->start && thread->stack_pointer < search->stack->end)
+    search->tid = thread->tid;
 }
 
-static uint32_t stack_owner(const struct collection *all, uintptr_t start, uintptr_t end) {
-  struct owner_search search = {start, end, 0};
+static uint32_t stack_owner(const struct collection *all, const struct thread_stack *stack) {
+  struct owner_search search = {stack, 0};
   roots_each_thread(all->origin, owner_check, &search);
   return search.tid;
 }
 
 // ---- stacks
-
-static const struct mapping *mapping_before(const struct maps *maps, const struct mapping *mapping) {
-  return mapping > maps->table && mapping[-1].end == mapping->start ? mapping - 1 : NULL;
-}
-
-// glibc puts a closed guard under every stack that it makes (nptl/allocatestack.c).
-static bool has_guard(const struct maps *maps, const struct mapping *mapping) {
-  const struct mapping *before = mapping_before(maps, mapping);
-  return before && !(before->flags & (MAPS_READ | MAPS_WRITE));
-}
-
-static bool is_stack(const struct maps *maps, const struct mapping *mapping) {
-  return strcmp(mapping->path, "[stack]") == 0 || (!*mapping->path && has_guard(maps, mapping));
-}
 
 // The x86-64 ABI's red zone: a function that calls nobody may keep values below the stack pointer. A thread in a
 // system call is not in one.
@@ -119,8 +107,8 @@ static bool in_call(const struct stop_thread *thread) {
 // What lies below the stack pointer is left over from calls that have returned.
 static void dead_part_add(const struct root_thread *thread, void *context) {
   struct collection *all = context;
-  const struct mapping *mapping = maps_find(all->maps, thread->stack_pointer);
-  if (mapping && is_stack(all->maps, mapping)) spans_add(&all->holes, mapping->start, thread->stack_pointer);
+  const struct thread_stack *stack = thread_stacks_at(&all->stacks, thread->stack_pointer);
+  if (stack) spans_add(&all->holes, stack->start, thread->stack_pointer);
 }
 
 static void registers_add(struct collection *all, const uintptr_t *registers, size_t count, uint32_t tid) {
@@ -154,48 +142,31 @@ static void foreign_stack_add(const struct root_thread *thread, void *context) {
 
 // ---- stacks of threads that have ended: the C library keeps them for later threads, and nothing in them counts
 
-#define TCB_SEARCH_BYTES 8192u // struct pthread is 2,304 bytes in glibc 2.36 and lies at the very end of a stack
-#define TCB_ALIGN_BYTES 64u    // TCB_ALIGNMENT, sysdeps/x86_64/nptl/tcb-offsets
-#define TCB_TID_OFFSET 720u    // offsetof(struct pthread, tid), glibc 2.34 to 2.42: 704 of header, 16 of list
-
-// tcbhead_t begins {tcb, dtv, self}, with tcb and self its own address (sysdeps/x86_64/nptl/tls.h).
-static uintptr_t tcb_find(const struct mapping *mapping) {
-  uintptr_t low = mapping->end - mapping->start > TCB_SEARCH_BYTES ? mapping->end - TCB_SEARCH_BYTES : mapping->start;
-  for (uintptr_t at = mapping->end - TCB_TID_OFFSET - TCB_ALIGN_BYTES; at >= low; at -= TCB_ALIGN_BYTES) {
-    const uintptr_t *tcb = (const uintptr_t *)(at & ~(uintptr_t)(TCB_ALIGN_BYTES - 1));
-    if (tcb[0] == (uintptr_t)tcb && tcb[2] == (uintptr_t)tcb) return (uintptr_t)tcb;
-  }
-  return 0;
-}
-
-struct tcb_search {
-  uintptr_t tcb;
-  uint32_t tid; // as the descriptor says
+struct life_search {
+  const struct thread_stack *stack;
   bool alive;
 };
 
-static void tcb_check(const struct root_thread *thread, void *context) {
-  struct tcb_search *search = context;
-  search->alive |= thread->thread_pointer ? thread->thread_pointer == search->tcb : thread->tid == search->tid;
+static void life_check(const struct root_thread *thread, void *context) {
+  struct life_search *search = context;
+  search->alive |= thread->thread_pointer ? thread->thread_pointer == search->stack->descriptor
+                                          : thread->tid == thread_stack_tid(search->stack);
 }
 
-static bool is_dead_stack(const struct collection *all, const struct mapping *mapping) {
-  if (*mapping->path || !has_guard(all->maps, mapping)) return false;
-  struct tcb_search search = {.tcb = tcb_find(mapping)};
-  if (!search.tcb) return false;
-  search.tid = *(const uint32_t *)(search.tcb + TCB_TID_OFFSET);
-  roots_each_thread(all->origin, tcb_check, &search);
-  return !search.alive;
-}
-
-// The main thread's stack after it has left by pthread_exit.
-static bool is_left_main_stack(const struct mapping *mapping) {
-  if (strcmp(mapping->path, "[stack]") != 0) return false;
+static bool main_has_left(void) {
   uint32_t count, pid = (uint32_t)sys_pid();
   const struct stop_thread *threads = stop_threads(&count);
   for (uint32_t i = 0; i < count; i++)
     if (threads[i].tid == pid) return threads[i].state == STOP_GONE;
   return false;
+}
+
+static bool is_left(const struct collection *all, const struct thread_stack *stack) {
+  struct life_search search = {stack, false};
+  if (stack->is_main) return main_has_left();
+  if (!stack->descriptor) return false;
+  roots_each_thread(all->origin, life_check, &search);
+  return !search.alive;
 }
 
 // ---- mappings
@@ -221,7 +192,7 @@ static bool is_constant(uintptr_t word, uintptr_t in_file) {
 
 // The parts of [start, end) between constants.
 static void changed_add(struct collection *all, uintptr_t start, uintptr_t end) {
-  struct root root = {start, end, all->kind, all->tid};
+  struct root root = {start, end, ROOT_MAPPING, 0};
   if (!all->file.words) return root_add(all->roots, root);
   const uintptr_t *in_file = all->file.words + (start - all->mapping->start) / sizeof *in_file;
   for (uintptr_t at = start; at < end; at += sizeof(uintptr_t), in_file++) {
@@ -234,10 +205,20 @@ static void changed_add(struct collection *all, uintptr_t start, uintptr_t end) 
   root_add(all->roots, root);
 }
 
+// Memory, and stacks one after the other in one mapping.
+static void memory_add(struct collection *all, uintptr_t start, uintptr_t end) {
+  while (start < end) {
+    const struct thread_stack *stack = thread_stacks_at(&all->stacks, start);
+    uint32_t tid = stack ? stack_owner(all, stack) : 0;
+    uintptr_t piece_end = stack && stack->end < end ? stack->end : end;
+    root_add(all->roots, (struct root){start, piece_end, tid ? ROOT_STACK : ROOT_MAPPING, tid});
+    start = piece_end;
+  }
+}
+
 static void gap_add(uintptr_t start, uintptr_t end, void *context) {
   struct collection *all = context;
-  struct root root = {start, end, all->kind, all->tid};
-  if (!all->dirty_only) return root_add(all->roots, root);
+  if (!all->dirty_only) return memory_add(all, start, end);
   for (uintptr_t at = start, run_end; resident_next(&at, &run_end, end, true); at = run_end)
     changed_add(all, at, run_end);
 }
@@ -247,15 +228,14 @@ static void gap_add(uintptr_t start, uintptr_t end, void *context) {
 // it was looked into (cache_new, elf/dl-cache.c), which is where the next large block lies.
 static bool is_loader_data(const struct maps *maps, const struct mapping *mapping) {
   if (!(mapping->flags & MAPS_WRITE)) return false;
-  const struct mapping *before = *mapping->path ? NULL : mapping_before(maps, mapping);
+  bool follows = !*mapping->path && mapping > maps->table && mapping[-1].end == mapping->start; // its zeroed variables
+  const struct mapping *before = follows ? mapping - 1 : NULL;
   return maps_path_is_loader(before ? before->path : mapping->path);
 }
 
 static void mapping_add(struct collection *all, const struct mapping *mapping) {
   if (!may_hold_pointers(mapping) || is_loader_data(all->maps, mapping)) return;
   bool memfd = starts_with(mapping->path, "/memfd:");
-  all->tid = is_stack(all->maps, mapping) ? stack_owner(all, mapping->start, mapping->end) : 0;
-  all->kind = all->tid ? ROOT_STACK : ROOT_MAPPING;
   all->dirty_only = *mapping->path == '/' && !memfd && !(mapping->flags & MAPS_SHARED);
   all->mapping = mapping;
   if (all->dirty_only) all->file = file_words_map(mapping);
@@ -306,11 +286,9 @@ static void holes_collect(struct collection *all) {
     if (!(heap_sample_on && ranges[i].flags & RANGE_ALLOCATOR)) // there are blocks in it that nobody recorded
       spans_add(&all->holes, ranges[i].start, ranges[i].end);
   roots_each_thread(all->origin, dead_part_add, all);
-  for (uint32_t i = 0; i < all->maps->count; i++) {
-    const struct mapping *mapping = &all->maps->table[i];
-    if (!(mapping->flags & MAPS_WRITE) || !(mapping->flags & MAPS_READ)) continue;
-    if (is_dead_stack(all, mapping) || is_left_main_stack(mapping))
-      spans_add(&all->holes, mapping->start, mapping->end);
+  for (uint32_t i = 0; i < all->stacks.count; i++) {
+    const struct thread_stack *stack = &all->stacks.table[i];
+    if (is_left(all, stack)) spans_add(&all->holes, stack->start, stack->end);
   }
   if (live_partial || heap_sample_on) {
     known_blocks_add(all);
@@ -338,12 +316,14 @@ static void inherited_ranges_add(struct collection *all) {
 void roots_collect(struct roots *roots, const struct maps *maps, const struct scan_origin *origin) {
   struct collection all = {.roots = roots, .maps = maps, .origin = origin};
   *roots = (struct roots){.complete = true};
+  thread_stacks_find(&all.stacks, maps);
   holes_collect(&all);
   for (uint32_t i = 0; i < maps->count; i++) mapping_add(&all, &maps->table[i]);
   roots_each_thread(origin, foreign_stack_add, &all);
   threads_add(&all);
   hook_thread_starts_each(start_add, &all);
   inherited_ranges_add(&all);
-  roots->complete &= !all.holes.full;
+  roots->complete &= !all.holes.full && !all.stacks.full;
   spans_drop(&all.holes);
+  thread_stacks_drop(&all.stacks);
 }

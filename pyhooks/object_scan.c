@@ -10,7 +10,7 @@
 #include "object_garbage.h"
 #include "object_links.h"
 #include "object_map.h"
-#include "string_object.h"
+#include "plain_object.h"
 
 // Blocks that are nobody's leak: the parent's, those of the interpreter's start-up, frame stacks, and what is left
 // after the interpreter was taken down. Site 0 is below every process's own sites, which makes them roots as inherited
@@ -179,7 +179,7 @@ static void scan_each(bool (*visit)(const struct block *, void *), void *context
 
 // Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read.
 static size_t scan_skip(const struct block *block) {
-  return block->start & KEPT_BLOCK ? block->size_bytes : string_object_plain_bytes(block->start, block->size_bytes);
+  return block->start & KEPT_BLOCK ? block->size_bytes : plain_object_bytes(block->start, block->size_bytes);
 }
 
 void object_scan_init(void) {

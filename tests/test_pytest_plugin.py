@@ -15,15 +15,18 @@ sys.path.insert(0, str(REPOSITORY / "pyhooks" / "heaptide"))
 import pytest_plugin  # noqa: E402
 
 PROJECT = """
-import ctypes, os, threading
+import ctypes, mmap, os, threading
 import pytest
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 kept = []
 
-# Blocks that malloc maps anew: at a used address something old may still point.
+# Blocks that malloc maps, at addresses where nothing was before: at a used one something old may still point.
 def lose(count):
+    M_MMAP_THRESHOLD = -3
+    libc.mallopt(M_MMAP_THRESHOLD, 131_072)
+    kept.extend(mmap.mmap(-1, count, prot=0) for _ in range(200))
     libc.malloc(count)
 
 # In a thread of its own, whose stack is gone with all that it held.
@@ -130,13 +133,13 @@ def test_a_leak_over_its_limit_names_its_line(measured):
     text = measured[0].stdout.decode()
     failure = text[text.index("_ test_leaks_too_much _") : text.index("_ test_takes_much _")]
     assert "leaked 586 KiB, limit_leaks is 1.00 KiB" in failure
-    assert "586 KiB in 1 block of heap" in failure and "lose  test_memory.py:11" in failure
+    assert "586 KiB in 1 block of heap" in failure and "lose  test_memory.py:14" in failure
 
 
 def test_a_peak_over_its_limit_names_its_line(measured):
     text = measured[0].stdout.decode()
     assert "peak of 3.0" in text and "limit_memory is 1.00 MiB" in text
-    assert "3.00 MiB of it: test_takes_much  test_memory.py:43" in text
+    assert "3.00 MiB of it: test_takes_much  test_memory.py:46" in text
 
 
 def test_leaking_tests_are_listed(measured):
@@ -167,6 +170,14 @@ def test_under_heaptide_run_and_xdist(project):
     assert outcomes(results) == wanted and done.status == 1, done.describe()
     text = done.stdout.decode()
     assert "test_leaks_too_much leaked 586 KiB" in text and "4 tests measured, 2 leaked" in text
+
+
+@pytest.mark.parametrize(("limit", "fails"), [(1 << 20, True), (None, False)])
+def test_leaks_that_are_not_known_are_not_called_none(limit, fails):
+    summary = {"leaked_direct_bytes": None, "leaked_indirect_bytes": None, "peak_bytes": 5}
+    report = {"summary": summary, "notes": ["Why."]}
+    problem = pytest_plugin.limit_problem(report, {"limit_leaks": limit, "limit_memory": None})
+    assert problem == ("heaptide: the leaks of the test's process are not known; Why." if fails else "")
 
 
 def test_without_the_option_limits_are_markers(project):

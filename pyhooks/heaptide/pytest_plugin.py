@@ -143,8 +143,11 @@ def own_frames(stack):
 
 
 def leaked_bytes(report):
-    summary = report["summary"]  # null: leaks were not looked for
-    return (summary["leaked_direct_bytes"] or 0) + (summary["leaked_indirect_bytes"] or 0)
+    """None: leaks were not looked for, or the search did not come to its end."""
+    summary = report["summary"]
+    if summary["leaked_direct_bytes"] is None:
+        return None
+    return summary["leaked_direct_bytes"] + summary["leaked_indirect_bytes"]
 
 
 def leak_lines(report):
@@ -242,8 +245,10 @@ class TestMemory:
             terminalreporter.line("highest peaks:")
         for test in highest:
             terminalreporter.line(f"{size_text(test['peak']):>12}  {test['test']}")
+        unknown = sum(test["leaked"] is None for test in self.found)
+        leaks = f"{len(leaking)} leaked" + (f", of {unknown} it is not known" if unknown else "")
         terminalreporter.line(
-            f"{len(self.found)} tests measured, {len(leaking)} leaked; heaptide report {self.reports.folder} shows all"
+            f"{len(self.found)} tests measured, {leaks}; heaptide report {self.reports.folder} shows all"
         )
 
 
@@ -262,7 +267,9 @@ def limit_problem(report, limits):
         return "heaptide: no report of the test's process was written; was heaptide run with --no-children or --only?"
     problems = []
     leaked, peak = leaked_bytes(report), report["summary"]["peak_bytes"]
-    if limits["limit_leaks"] is not None and leaked > limits["limit_leaks"]:
+    if limits["limit_leaks"] is not None and leaked is None:
+        problems.append("heaptide: the leaks of the test's process are not known; " + " ".join(report["notes"]))
+    elif limits["limit_leaks"] is not None and leaked > limits["limit_leaks"]:
         problems.append(f"leaked {size_text(leaked)}, limit_leaks is {size_text(limits['limit_leaks'])}")
         problems += [f"    {line}" for line in leak_lines(report)]
     if limits["limit_memory"] is not None and peak > limits["limit_memory"]:

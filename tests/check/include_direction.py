@@ -25,8 +25,8 @@ LAYERS = [
     ("core", ["sampler", "heap_sample", "common_case", "core", "got", "mark"]),
     (
         "scan",
-        ["stop", "maps_known", "file_words", "allocator_memory", "roots", "frame_owner", "holders", "flood"]
-        + ["settled_pages", "scan", "scan_*"],
+        ["stop", "maps_known", "file_words", "allocator_memory", "thread_stacks", "roots", "frame_owner"]
+        + ["holders", "flood", "settled_pages", "scan", "scan_*"],
     ),
     ("report", ["numbering", "writer", "report", "report_*", "copy", "checkpoint", "snapshot", "snapshot_request"]),
     ("hooks", ["hook_*", "init", "attach", "attach_*"]),

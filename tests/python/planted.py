@@ -63,6 +63,8 @@ def lose(kind, count):
             ring.payload = bytes(6000)  # @dying
 
 
+# Called in a thread of its own, for which malloc takes fresh memory: at an address that was used something old may
+# still point, and in a heap at a low address any number may look like a pointer.
 def lose_native():
     malloc = ctypes.CDLL(None).malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], None
@@ -92,7 +94,9 @@ local.payload = payload
 del payload
 lose(Ring, 10)
 lose(DyingRing, 15)
-lose_native()
+lost = threading.Thread(target=lose_native)
+lost.start()
+lost.join()
 ARRAYS = {}
 if "numpy" in sys.argv:
     import numpy
