@@ -27,7 +27,7 @@ static void arena_heaps_add(const struct mapping *mapping, struct spans *holes) 
   for (; start < mapping->end; start += HEAP_MAX_BYTES) {
     const struct heap_info *heap = (const struct heap_info *)start;
     uintptr_t end = start + HEAP_MAX_BYTES < mapping->end ? start + HEAP_MAX_BYTES : mapping->end;
-    if (is_arena_heap(heap)) spans_add(holes, start, end);
+    if (sys_readable(start) && is_arena_heap(heap)) spans_add(holes, start, end);
   }
 }
 
@@ -98,7 +98,7 @@ static void arena_books_add(const struct mapping *mapping, struct spans *holes) 
   uintptr_t start = (mapping->start + HEAP_MAX_BYTES - 1) & ~(HEAP_MAX_BYTES - 1);
   for (; start < mapping->end; start += HEAP_MAX_BYTES) {
     const struct heap_info *heap = (const struct heap_info *)start;
-    if (!is_arena_heap(heap) || heap->arena - start >= PAGE_BYTES) continue;
+    if (!sys_readable(start) || !is_arena_heap(heap) || heap->arena - start >= PAGE_BYTES) continue;
     uintptr_t bins = bins_find(start, start + PAGE_BYTES);
     if (bins) spans_add(holes, start, bins + BINS * BIN_BYTES);
   }
@@ -114,8 +114,6 @@ void allocator_books_collect(const struct maps *maps, struct spans *holes) {
 }
 
 // ---- memory with blocks in it
-
-#define CHUNK_MAPPED 2u // IS_MMAPPED in the header of a glibc chunk: a mapping of its own
 
 struct block_walk {
   const struct maps *maps;

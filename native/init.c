@@ -49,17 +49,25 @@ static bool session_wants(const char *program) {
          (session_only_matches(&session, program) || (started_as && session_only_matches(&session, started_as)));
 }
 
+// More than glibc's threshold for mapping a block can be (HEAP_MAX_SIZE / 2), so that freeing it does not move that.
+#define MAPPED_BLOCK_BYTES (48ul << 20)
+
+static bool header_fits(size_t size_bytes) {
+  void *block = real.malloc(size_bytes);
+  bool fits = block && live_chunk_bytes((uintptr_t)block) == real.malloc_usable_size(block);
+  real.free(block);
+  return fits;
+}
+
 // glibc's chunk header is only read where it says what malloc_usable_size says.
 static bool chunk_header_proved(void) {
-  static const size_t sizes[] = {0, 1, 24, 25, 100, 1000, 5000, 200000};
-  bool proved = real_malloc_is_libc();
-  live_usable_glibc = true;
-  for (unsigned i = 0; i < sizeof sizes / sizeof *sizes && proved; i++) {
-    void *block = real.malloc(sizes[i]);
-    proved = block && live_usable_size((uintptr_t)block) == real.malloc_usable_size(block);
-    real.free(block);
-  }
-  return live_usable_glibc = proved;
+  static const size_t sizes[] = {0, 1, 24, 25, 100, 1000, 5000};
+  if (!real_malloc_is_libc()) return false;
+  for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    if (!header_fits(sizes[i])) return false;
+  if (header_fits(MAPPED_BLOCK_BYTES)) return true;
+  live_mapped_flag = 0;
+  return header_fits(MAPPED_BLOCK_BYTES);
 }
 
 static bool tables_init(void) {

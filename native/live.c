@@ -8,6 +8,7 @@ uint32_t live_leaf_order[LIVE_LEAVES_LISTED];
 uint32_t live_leaf_count;
 size_t (*live_usable_call)(void *block);
 bool live_usable_glibc, live_wide, live_partial;
+size_t live_mapped_flag = CHUNK_MAPPED;
 
 bool live_init(size_t (*usable_size)(void *), bool is_glibc) {
   live_usable_call = usable_size;

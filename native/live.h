@@ -40,11 +40,15 @@ size_t live_side_take(uintptr_t start);
 size_t live_side_peek(uintptr_t start);
 size_t live_side_read(uintptr_t start); // the caller holds the lock, or the world is parked
 
-// glibc's malloc.c, "chunks": the word before a block is the chunk's size with three flag bits; 2: mapped on its
-// own, and then the header is two words. Proved at start-up against malloc_usable_size.
+#define CHUNK_MAPPED 2u // IS_MMAPPED in the header of a glibc chunk: a mapping of its own
+// CHUNK_MAPPED where the size in the header of such a chunk counts both words of the header (before glibc 2.43), else 0.
+extern HT_HIDDEN size_t live_mapped_flag;
+
+// glibc's malloc.c, "chunks": the word before a block is the chunk's size, which counts that word, with three flag
+// bits. Proved at start-up against malloc_usable_size.
 HT_INLINE size_t live_chunk_bytes(uintptr_t start) {
   size_t header = ((const size_t *)start)[-1];
-  return (header & ~7ul) - 8 - ((header & 2) << 2);
+  return (header & ~7ul) - 8 - ((header & live_mapped_flag) << 2);
 }
 
 HT_INLINE size_t live_usable_size(uintptr_t start) {
