@@ -41,7 +41,8 @@ size_t live_side_peek(uintptr_t start);
 size_t live_side_read(uintptr_t start); // the caller holds the lock, or the world is parked
 
 #define CHUNK_MAPPED 2u // IS_MMAPPED in the header of a glibc chunk: a mapping of its own
-// CHUNK_MAPPED where the size in the header of such a chunk counts both words of the header (before glibc 2.43), else 0.
+// CHUNK_MAPPED where the size in the header of such a chunk counts both words of the header (before glibc 2.43), else
+// 0.
 extern HT_HIDDEN size_t live_mapped_flag;
 
 // glibc's malloc.c, "chunks": the word before a block is the chunk's size, which counts that word, with three flag

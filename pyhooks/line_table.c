@@ -133,6 +133,17 @@ line_id line_of_chain(const line_id *lines, uint32_t count) {
   return line_find((uintptr_t)node << 1 | LINE_OF_CHAIN | LINE_OF_OTHER, innermost->number, innermost->frame, node);
 }
 
+line_id line_of_import(line_id importing) {
+  static const char file[] = "<frozen importlib._bootstrap>", function[] = "[import]";
+  if (!importing.value) return importing;
+  lock_take(site_lock());
+  struct interned_names names = {NULL, string_intern_locked(function, sizeof function - 1),
+                                 string_intern_locked(file, sizeof file - 1)};
+  uint32_t frame = frame_named_locked(&names, 0), node = node_intern_locked(line_table[importing.value].node, frame);
+  lock_drop(site_lock());
+  return line_find((uintptr_t)node << 1 | LINE_OF_CHAIN | LINE_OF_OTHER, 0, frame, node);
+}
+
 line_id line_of_other(struct running_frame running) {
   if (!running.code) return line_of(running);
   uint32_t number = (uint32_t)running_frame_line(running), frame = frame_of(running.code, number);

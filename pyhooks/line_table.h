@@ -33,6 +33,10 @@ line_id line_of_other(struct running_frame frame);
 // which of a single line makes another. The caller holds the GIL.
 line_id line_of_chain(const line_id *lines, uint32_t count);
 
+// What the import system does for the import at `importing`, whichever of its own lines it is at. The caller holds the
+// GIL.
+line_id line_of_import(line_id importing);
+
 // The lines (a node of the stack table) that the calling thread is at; 0: no Python code. For a thread that has let go
 // of the GIL inside a call from Python: its frames and code stand still meanwhile, and this table is not touched.
 uint32_t line_node_without_gil(void *thread_state);

@@ -3,6 +3,7 @@
 #include "../native/thread.h"
 #include "detour.h"
 #include "growing.h"
+#include "importing_frame.h"
 #include "interpreter_life.h"
 #include "object_map.h"
 
@@ -123,6 +124,21 @@ static uint32_t key_value_frame(struct running_frame frame, uint64_t size) {
   return size == KEY_LINE ? line_of_key(frame).value : key_make(code_size, frame.offset, size, line_of_key(frame));
 }
 
+// ---- the import system's code: its key is that of the import it works for
+
+static uint64_t import_hash(struct running_frame importing) {
+  return ((uint64_t)(uintptr_t)importing.code ^ (uint64_t)importing.offset << 40) * CHAIN_HASH;
+}
+
+static uint32_t key_value_import(struct running_frame importing, uint64_t size) {
+  uint64_t hash = import_hash(importing);
+  uint32_t value = key_known(hash, (uint32_t)size);
+  if (value) return value;
+  line_id line = {key_known(hash, KEY_LINE)};
+  if (!line.value) line.value = key_make(hash, KEY_LINE, KEY_LINE, line_of_import(line_of_key(importing)));
+  return size == KEY_LINE ? line.value : key_make(hash, (uint32_t)size, size, line);
+}
+
 // ---- chains: their keys are hashes
 
 // Each line of it is in the line table, which keeps its code object alive: no other code takes its address.
@@ -189,7 +205,10 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   if (python_interpreter_is_other(thread_state)) return key_value_other(running_frame_complete(thread_state), size);
   const char *frame = chain_depth > 1 ? frame_innermost(&frame_layout, thread_state) : NULL;
   if (frame) return key_value_of_chain(thread_state, frame, size);
-  return key_value_of_frame(running_frame_complete(thread_state), size);
+  struct running_frame running = running_frame_complete(thread_state), importing;
+  bool by_import = running.code && !running_frame_slow && importing_code(running.code);
+  if (by_import && importing_frame_find(thread_state, &importing)) return key_value_import(importing, size);
+  return key_value_of_frame(running, size);
 }
 
 HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {
@@ -202,6 +221,7 @@ HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {
 void pair_begin_again(void) {
   pair_frozen = pair_count;
   pair_program = 0;
+  importing_begin_again();
   key_forget();
   detour_update();
 }

@@ -177,9 +177,43 @@ def test_85_the_import_system_is_one_frame(depth, python, out, tmp_path):
     stacks = [row["stack"] for row in report["python"]]
     assert not [stack for stack in stacks for frame in stack if "importlib._" in (frame["file"] or "")]
     imports = [stack for stack in stacks if stack and stack[0]["function"] == "[import]"]
-    if depth == "1":
-        assert 1 <= len(imports) <= 2 and all(len(stack) == 1 for stack in imports)  # live, and some of it lost
-    else:
-        assert any((stack[1]["file"], stack[1]["line"]) == (str(script), 1) for stack in imports if len(stack) > 1)
+    assert any((stack[1]["file"], stack[1]["line"]) == (str(script), 1) for stack in imports if len(stack) > 1)
     here = [row for row in report["python"] if row["site"]["file"] == str(script) and not row["leaked"]]
     assert sum(row["live_blocks"] for row in here) >= 490, "a call on the line of an import is not hidden"
+
+
+IMPORTING = """\
+import statistics
+import importlib
+
+def later():
+    import tarfile
+
+def by_name():
+    return importlib.import_module("asyncio")
+
+later()
+later()
+by_name()
+"""
+
+
+def test_85_an_import_has_all_that_it_imports(python, out, tmp_path):
+    """One row each, whatever the modules import themselves, and however the import is asked for."""
+    script = tmp_path / "script.py"
+    script.write_text(IMPORTING)
+    report = beside([python, "-S", script], out=out, options=["--py"]).report(*EVERY_ROW)
+    assert schema_problems(report) + total_problems(report) == []
+    imports = [row for row in report["python"] if row["stack"][0]["function"] == "[import]" and not row["leaked"]]
+    bytes_of = {}
+    for row in imports:
+        for frame in row["stack"][1:]:
+            place = Path(frame["file"]).name, frame["line"], frame["function"]
+            assert place not in bytes_of, "one row for each import"
+            bytes_of[place] = row["live_bytes"]
+    assert all(len(row["stack"]) <= 2 for row in imports)
+    assert bytes_of["script.py", 1, "<module>"] > 500_000  # decimal, fractions, random and more
+    assert bytes_of["script.py", 5, "later"] > 100_000
+    assert bytes_of["script.py", 8, "by_name"] > 1_000_000
+    within = {"statistics.py", "fractions.py", "random.py", "tarfile.py", "shutil.py", "asyncio", "base_events.py"}
+    assert not within & {file for file, _, _ in bytes_of} and ("__init__.py", 126) not in {key[:2] for key in bytes_of}
