@@ -20,8 +20,9 @@ except ValueError: print("refused")
 
 
 def script_lines(report):
-    """Those that hold a megabyte; what an interpreter imports at its start may be as much (3.13)."""
-    sites = [row["site"] for row in report["python"] if row["live_bytes"] >= 1_000_000]
+    """Those that hold a megabyte; what is imported may be as much."""
+    rows = [row for row in report["python"] if row["live_bytes"] >= 1_000_000]
+    sites = [row["site"] for row in rows if row["stack"][0]["function"] != "[import]"]
     return sorted({site["line"] for site in sites if (site["file"] or "").endswith("script.py")})
 
 
