@@ -29,7 +29,8 @@ HT_INLINE void common_called(struct thread *thread, uintptr_t block, size_t size
 HT_INLINE bool common_alloc(struct thread *thread, uintptr_t start, size_t size_bytes, site_id site) {
   bool many_threads = count_many_threads();
   uint32_t *entry = live_entry(start, true);
-  size_t slack = live_chunk_bytes(start) - size_bytes;
+  size_t header = live_chunk_header(start), slack = live_chunk_common_bytes(header) - size_bytes;
+  if (unlikely(header & CHUNK_MAPPED)) return false;
   if (unlikely(!common_budget_holds(thread, size_bytes)) || unlikely(slack >= live_slack_side(true))) return false;
   if (unlikely(!entry) || unlikely(*entry)) return false;
   uint32_t word = likely(!many_threads) ? common_word(site_at(site)->allocated, size_bytes) : 0;
@@ -53,9 +54,10 @@ HT_INLINE bool common_free(struct thread *thread, uintptr_t start) {
   bool many_threads = count_many_threads();
   uint32_t *entry = live_entry(start, true), value = entry ? *entry : 0, slack = value & live_slack_side(true);
   if (unlikely(!live_entry_is(value, start, true)) || unlikely(slack == live_slack_side(true))) return false;
-  size_t size_bytes = live_chunk_bytes(start) - slack;
+  size_t header = live_chunk_header(start), size_bytes = live_chunk_common_bytes(header) - slack;
   site_id site = {value >> LIVE_SLACK_BITS};
-  if (unlikely(site_is_inherited(site)) || unlikely(!common_budget_holds(thread, size_bytes))) return false;
+  if (unlikely(header & CHUNK_MAPPED) || unlikely(site_is_inherited(site))) return false;
+  if (unlikely(!common_budget_holds(thread, size_bytes))) return false;
   if (unlikely(count_must_commit(count))) return false;
   uint32_t word = likely(!many_threads) ? common_word(site_at(site)->freed, size_bytes) : 0;
   if (unlikely(word & SITE_WORD_FULL)) return false;

@@ -47,9 +47,12 @@ extern HT_HIDDEN size_t live_mapped_flag;
 
 // glibc's malloc.c, "chunks": the word before a block is the chunk's size, which counts that word, with three flag
 // bits. Proved at start-up against malloc_usable_size.
+HT_INLINE size_t live_chunk_header(uintptr_t start) { return ((const size_t *)start)[-1]; }
+// Of a chunk that is not mapped on its own.
+HT_INLINE size_t live_chunk_common_bytes(size_t header) { return (header & ~7ul) - 8; }
 HT_INLINE size_t live_chunk_bytes(uintptr_t start) {
-  size_t header = ((const size_t *)start)[-1];
-  return (header & ~7ul) - 8 - ((header & live_mapped_flag) << 2);
+  size_t header = live_chunk_header(start);
+  return live_chunk_common_bytes(header) - ((header & live_mapped_flag) << 2);
 }
 
 HT_INLINE size_t live_usable_size(uintptr_t start) {
