@@ -149,8 +149,10 @@ struct life_search {
 
 static void life_check(const struct root_thread *thread, void *context) {
   struct life_search *search = context;
-  search->alive |= thread->thread_pointer ? thread->thread_pointer == search->stack->descriptor
-                                          : thread->tid == thread_stack_tid(search->stack);
+  const struct thread_stack *stack = search->stack;
+  search->alive |= thread->stack_pointer >= stack->start && thread->stack_pointer < stack->end;
+  search->alive |=
+      thread->thread_pointer ? thread->thread_pointer == stack->descriptor : thread->tid == thread_stack_tid(stack);
 }
 
 static bool main_has_left(void) {
@@ -164,7 +166,7 @@ static bool main_has_left(void) {
 static bool is_left(const struct collection *all, const struct thread_stack *stack) {
   struct life_search search = {stack, false};
   if (stack->is_main) return main_has_left();
-  if (!stack->descriptor) return false;
+  if (!stack->descriptor || !stack->is_guarded) return false;
   roots_each_thread(all->origin, life_check, &search);
   return !search.alive;
 }

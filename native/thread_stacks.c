@@ -81,7 +81,8 @@ static bool stack_find(const struct mapping *mapping, uintptr_t end, struct thre
     const uintptr_t *head = (const uintptr_t *)at;
     if (at + TID_OFFSET >= end || head[0] != at || head[2] != at) continue;
     uintptr_t start = block_start(at, end);
-    *stack = (struct thread_stack){start > mapping->start ? start : mapping->start, end, at, false};
+    *stack = (struct thread_stack){start > mapping->start ? start : mapping->start, end, at, false, false};
+    stack->is_guarded = start && !sys_readable(start);
     if (start) return true;
   }
   return false;
@@ -109,7 +110,7 @@ static void mapping_search(struct thread_stacks *stacks, const struct maps *maps
   if (stacks->count > first)
     run_reverse(&stacks->table[first], &stacks->table[stacks->count - 1]);
   else if (has_guard(maps, mapping))
-    stack_add(stacks, (struct thread_stack){mapping->start, mapping->end, 0, false});
+    stack_add(stacks, (struct thread_stack){mapping->start, mapping->end, 0, false, true});
 }
 
 void thread_stacks_find(struct thread_stacks *stacks, const struct maps *maps) {
@@ -118,7 +119,7 @@ void thread_stacks_find(struct thread_stacks *stacks, const struct maps *maps) {
     const struct mapping *mapping = &maps->table[i];
     uint32_t access = mapping->flags & (MAPS_READ | MAPS_WRITE | MAPS_SHARED);
     if (strcmp(mapping->path, "[stack]") == 0)
-      stack_add(stacks, (struct thread_stack){mapping->start, mapping->end, 0, true});
+      stack_add(stacks, (struct thread_stack){mapping->start, mapping->end, 0, true, true});
     else if (!*mapping->path && access == (MAPS_READ | MAPS_WRITE))
       mapping_search(stacks, maps, mapping);
   }

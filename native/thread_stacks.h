@@ -8,6 +8,7 @@ struct thread_stack {
   uintptr_t start, end;
   uintptr_t descriptor; // of the thread (struct pthread), which its thread pointer leads to; 0: none is known
   bool is_main;
+  bool is_guarded; // closed memory lies below: the C library made it, and no program has other use for it
 };
 
 struct thread_stacks {

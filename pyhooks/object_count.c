@@ -207,8 +207,10 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   if (frame) return key_value_of_chain(thread_state, frame, size);
   struct running_frame running = running_frame_complete(thread_state), importing;
   bool by_import = running.code && !running_frame_slow && importing_code(running.code);
-  if (by_import && importing_frame_find(thread_state, &importing)) return key_value_import(importing, size);
-  return key_value_of_frame(running, size);
+  if (!by_import) return key_value_of_frame(running, size);
+  // Never in the cache: the next time it may be another import.
+  bool found = importing_frame_find(thread_state, &importing);
+  return found ? key_value_import(importing, size) : key_value_frame(running, size);
 }
 
 HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {

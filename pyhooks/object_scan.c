@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "../native/core.h"
+#include "../native/live.h"
+#include "../native/ranges.h"
 #include "../native/sys.h"
 #include "arenas.h"
 #include "growing.h"
@@ -177,9 +179,22 @@ static void scan_each(bool (*visit)(const struct block *, void *), void *context
   object_garbage_each_big(visit, context);
 }
 
-// Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read.
+static bool is_block_start(uintptr_t address) {
+  struct block block;
+  const struct range *range = range_find(address);
+  if (range && range->start == address) return true;
+  return (live_find(address, &block) || scan_find(address, &block)) && block.start == address;
+}
+
+// Links that are no references are hidden instead, see object_links.h. Of kept leaks there is nothing to read. What
+// looks like a number all through may be a struct of C's that ends in a pointer: then that leads to where a block
+// starts.
 static size_t scan_skip(const struct block *block) {
-  return block->start & KEPT_BLOCK ? block->size_bytes : plain_object_bytes(block->start, block->size_bytes);
+  if (block->start & KEPT_BLOCK) return block->size_bytes;
+  size_t plain_bytes = plain_object_bytes(block->start, block->size_bytes);
+  if (plain_bytes < block->size_bytes || plain_bytes % sizeof(uintptr_t)) return plain_bytes;
+  uintptr_t end = block->start + block->size_bytes, word = ((const uintptr_t *)end)[-1];
+  return is_block_start(word) ? plain_bytes - sizeof word : plain_bytes;
 }
 
 void object_scan_init(void) {

@@ -14,6 +14,7 @@ struct int_object {
 };
 
 #define INT_SMALL_BYTES 32u
+#define DIGIT_BITS 30u // PYLONG_BITS_IN_DIGIT
 
 static size_t digits_count(size_t size) {
   size_t count = python.minor >= 12 ? size >> 3 : (intptr_t)size < 0 ? -size : size;
@@ -31,18 +32,10 @@ static bool is_count(uint64_t references) {
 
 static bool is_int(const struct int_object *object, size_t size_bytes) {
   size_t count = digits_count(object->size), bytes = sizeof *object + count * sizeof object->digits[0];
-  return count < size_bytes && (size_bytes == bytes || (count == 1 && size_bytes == INT_SMALL_BYTES));
-}
-
-// PyBytesObject, Include/cpython/bytesobject.h: the head, length, hash, and what it holds with a 0 behind.
-struct bytes_object {
-  struct python_object head;
-  size_t length, hash;
-  char bytes[];
-};
-
-static bool is_bytes(const struct bytes_object *object, size_t size_bytes) {
-  return object->length < size_bytes && size_bytes == sizeof *object + object->length + 1;
+  if (count >= size_bytes || (size_bytes != bytes && (count != 1 || size_bytes != INT_SMALL_BYTES))) return false;
+  for (size_t i = 0; i < count; i++)
+    if (object->digits[i] >> DIGIT_BITS) return false;
+  return true;
 }
 
 size_t plain_object_bytes(uintptr_t start, size_t size_bytes) {
@@ -50,7 +43,6 @@ size_t plain_object_bytes(uintptr_t start, size_t size_bytes) {
   if (size_bytes <= sizeof(struct int_object) || !object->type) return 0;
   if (object->type == python.string_type) return string_object_plain_bytes(start, size_bytes);
   if (!is_count((uint64_t)object->reference_count)) return 0;
-  if (object->type == python.int_type) return is_int((const struct int_object *)start, size_bytes) ? size_bytes : 0;
-  if (size_bytes <= sizeof(struct bytes_object) || object->type != python.bytes_type) return 0;
-  return is_bytes((const struct bytes_object *)start, size_bytes) ? size_bytes : 0;
+  if (object->type != python.int_type) return 0;
+  return is_int((const struct int_object *)start, size_bytes) ? size_bytes : 0;
 }

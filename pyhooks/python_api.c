@@ -55,7 +55,6 @@ static void objects_find(void) {
   python.runtime = real_dlsym(RTLD_DEFAULT, "_PyRuntime");
   python.string_type = real_dlsym(RTLD_DEFAULT, "PyUnicode_Type");
   python.int_type = real_dlsym(RTLD_DEFAULT, "PyLong_Type");
-  python.bytes_type = real_dlsym(RTLD_DEFAULT, "PyBytes_Type");
   python.none = real_dlsym(RTLD_DEFAULT, "_Py_NoneStruct");
 }
 

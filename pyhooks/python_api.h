@@ -39,7 +39,6 @@ struct python_api {
   void *none;             // Py_None
   void *string_type;      // &PyUnicode_Type
   void *int_type;         // &PyLong_Type
-  void *bytes_type;       // &PyBytes_Type
   void *weak_types[3];    // of weak references and their proxies
   void *main_interpreter; // PyInterpreterState of the first thread state seen
   // Types that the names of holders tell apart.

@@ -23,6 +23,7 @@ NOT_COMPARED = {
     "dead_stack.c": "the copies below the stack pointer lie inside LeakSanitizer's own frames",
     "libc_malloc.c": "LeakSanitizer does not stand in front of glibc's own names for malloc",
     "errno_kept.c": "LeakSanitizer's realloc to size 0 sets errno",
+    "stack_of_own_memory.c": "LeakSanitizer sees no mapping that the program made by itself",
     "mapped_blocks.c": "the program reads glibc's headers, and LeakSanitizer's malloc has others",
 }
 STATED = sorted(

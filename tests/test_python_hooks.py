@@ -121,3 +121,33 @@ def test_memory_allocators(python, malloc, out):
     assert (large["peak_bytes"], large["live_bytes"]) == (20 * (50_001 + BYTEARRAY_OBJECT), 0)
     if malloc in ("malloc", "mimalloc"):
         assert report["python_arenas"]["pinned_bytes"] == 0, "there are no pools"
+
+
+HOLDING = """\
+import ctypes, os, struct
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+memory = ctypes.pythonapi.PyMem_Malloc
+memory.restype = ctypes.c_void_p
+texts, table = [], (ctypes.c_void_p * 100)()
+
+def fill():
+    for i in range(100):
+        texts.append(struct.pack("P", libc.malloc(5000)))
+        table[i] = memory(32)
+        words = struct.pack("4P", i, id(int), 8, libc.malloc(6000))
+        ctypes.memmove(table[i], words, 32)
+        del words
+
+fill()
+os._exit(0)
+"""
+
+
+def test_addresses_in_bytes_and_beside_a_type_hold(python, tmp_path):
+    """A bytes object may be a struct of C's, and a struct may begin as a number does: 8 is one digit from 3.12 on."""
+    script = tmp_path / "holding.py"
+    script.write_text(HOLDING)
+    report = beside([python, script], out=tmp_path / "out", options=["--py"]).report(*EVERY_ROW)
+    heap = [row for row in report["leaks"] if row["kind"] == "heap" and row["site"]]
+    assert not [row for row in heap if row["site"]["file"] == str(script)]

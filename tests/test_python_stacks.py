@@ -217,3 +217,30 @@ def test_85_an_import_has_all_that_it_imports(python, out, tmp_path):
     assert bytes_of["script.py", 8, "by_name"] > 1_000_000
     within = {"statistics.py", "fractions.py", "random.py", "tarfile.py", "shutil.py", "asyncio", "base_events.py"}
     assert not within & {file for file, _, _ in bytes_of} and ("__init__.py", 126) not in {key[:2] for key in bytes_of}
+
+
+STARTED_FROM_C = """\
+import _thread, importlib, sys, time
+if len(sys.argv) > 1:
+    _thread.start_new_thread(importlib.import_module, ("part0",))
+    while not hasattr(sys.modules.get("part0"), "DONE"): time.sleep(0.01)
+else: import part0
+for number in range(1, 40): __import__(f"part{number}")
+"""
+
+
+def test_an_import_without_a_caller_leaves_others_theirs(python, tmp_path):
+    """One that no line of Python asked for, in a thread of its own, against one that a line did."""
+    for number in range(40):
+        functions = "".join(f"def f{i}(): return {i}, 'text of {number} and {i}'\n" for i in range(20))
+        (tmp_path / f"part{number}.py").write_text(functions + "DONE = True\n")
+    (tmp_path / "script.py").write_text(STARTED_FROM_C)
+    found = []
+    for arguments in ([], ["before"]):
+        run = beside([python, "-B", "script.py", *arguments], out=tmp_path / f"out{len(arguments)}", options=["--py"],
+                     cwd=tmp_path)  # fmt: skip
+        rows = [row for row in run.report(*EVERY_ROW)["python"] if row["stack"][0]["function"] == "[import]"]
+        places = [row for row in rows if row["site"]["line"] == 6 and row["site"]["file"].endswith("script.py")]
+        found.append(sum(row["live_blocks"] for row in places))
+    alone, after_another = found
+    assert alone > 1000 and after_another > 0.9 * alone

@@ -9,7 +9,7 @@
 #include "python_api.h"
 
 struct python_api python;
-static char int_type, bytes_type, string_type, target;
+static char int_type, string_type, target;
 
 // The plain bytes of a block of `size_bytes` that begins with these words.
 static size_t plain(uintptr_t references, void *type, uintptr_t third, size_t size_bytes) {
@@ -38,37 +38,34 @@ static void int_check(int minor, uintptr_t (*size_word)(uintptr_t digits, bool n
 static uintptr_t size_signed(uintptr_t digits, bool negative) { return negative ? -digits : digits; }
 static uintptr_t size_tagged(uintptr_t digits, bool negative) { return digits << 3 | (digits ? negative * 2u : 1u); }
 
-static void bytes_check(void) {
-  for (size_t length = 0; length < 200; length++) {
-    assert(plain(1, &bytes_type, length, 33 + length) == 33 + length);
-    assert(plain(1, &bytes_type, length, 32 + length) == 0);
-    assert(plain(1, &bytes_type, length, 34 + length) == 0);
-  }
+// What no digit is: of 32 bits.
+static void digits_check(void) {
+  static uintptr_t block[4];
+  block[0] = 3, block[1] = (uintptr_t)&int_type, block[2] = size_tagged(1, false), block[3] = (1ul << 30) - 1;
+  assert(plain_object_bytes((uintptr_t)block, 32) == 32);
+  block[3] = 1ul << 30;
+  assert(plain_object_bytes((uintptr_t)block, 32) == 0);
 }
 
 // [item, type, x, ...] of any length, of a heap at a high address and at the lowest that one can have.
 static void array_check(void) {
   for (size_t items = 2; items < 60; items++) {
-    for (size_t of = 0; of < 2; of++) {
-      void *type = of ? &int_type : &bytes_type;
-      assert(plain(0x7f0123456780, type, 0, items * 8) == 0);
-      assert(plain(0x7f0123456780, type, 0x7f0123456780, items * 8) == 0);
-      assert(plain(0xc12340, type, 0, items * 8) == 0);
-      assert(plain(0x3c012340, type, 0, items * 8) == 0);
-      assert(plain(0, type, (uintptr_t)&target, items * 8) == 0);
-    }
+    assert(plain(0x7f0123456780, &int_type, 0, items * 8) == 0);
+    assert(plain(0x7f0123456780, &int_type, 0x7f0123456780, items * 8) == 0);
+    assert(plain(0xc12340, &int_type, 0, items * 8) == 0);
+    assert(plain(0x3c012340, &int_type, 0, items * 8) == 0);
+    assert(plain(0, &int_type, (uintptr_t)&target, items * 8) == 0);
   }
 }
 
 int main(void) {
   python.int_type = &int_type;
-  python.bytes_type = &bytes_type;
   python.string_type = &string_type;
   int_check(9, size_signed);
   int_check(11, size_signed);
   int_check(12, size_tagged);
   int_check(14, size_tagged);
-  bytes_check();
+  digits_check();
   array_check();
   assert(plain(1, &string_type, 10, 51) == 40); // a str: its head, string_object_test.c
   python.int_type = NULL;
