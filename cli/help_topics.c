@@ -60,7 +60,7 @@ static const char python_text[] =
     "\n"
     "  python arenas, free   what Python's allocator keeps mapped beyond its objects\n"
     "  [no Python code]      allocated by the interpreter outside of any line: its start, the parser\n"
-    "  [import]              Python's import system: what a module's code takes; --py-depth 5 names who imported\n"
+    "  [import]              Python's import system: what modules' code takes, at the import that the program ran\n"
     "  [truncated]           the stack goes on: --depth N keeps more native frames, --py-depth N more lines\n"
     "\n"
     "Memory that only grows is usually held, not lost: see GROWTH, and held by.\n"

@@ -151,3 +151,26 @@ def test_addresses_in_bytes_and_beside_a_type_hold(python, tmp_path):
     report = beside([python, script], out=tmp_path / "out", options=["--py"]).report(*EVERY_ROW)
     heap = [row for row in report["leaks"] if row["kind"] == "heap" and row["site"]]
     assert not [row for row in heap if row["site"]["file"] == str(script)]
+
+
+SHY = """\
+class Shy:
+    def __init__(self): self.payload = bytes(50_000)
+    def tell(self, *arguments): print("called", flush=True)
+    __getattr__ = __len__ = __bool__ = __iter__ = __repr__ = __str__ = __call__ = __eq__ = tell
+    def __hash__(self): return print("hashed", flush=True) or 1
+    @property
+    def size(self): return self.tell()
+
+kept = [Shy() for _ in range(20)]
+"""
+
+
+def test_looking_for_holders_calls_no_code_of_the_programs(python, tmp_path):
+    """The output is the bare program's, which prints nothing."""
+    script = tmp_path / "shy.py"
+    script.write_text(SHY)
+    run = beside([python, script], out=tmp_path / "out", options=["--py"])
+    rows = [row for row in run.report(*EVERY_ROW)["python"] if row["site"]["file"] == str(script)]
+    (payload,) = [row for row in rows if row["live_bytes"] >= 20 * 50_000]
+    assert run.stdout == b"" and payload["held_by"] and "Shy" in " ".join(payload["held_by"]), payload["held_by"]

@@ -7,6 +7,7 @@ import pytest
 
 from heaptide_run import EVERY_ROW, execute, read_reports, traced
 from program_build import REPOSITORY
+from python_versions import PYTHONS
 
 MODULE = {"PYTHONPATH": REPOSITORY / "pyhooks"}
 SCRIPT = """\
@@ -27,9 +28,10 @@ def script_lines(report):
 
 
 @pytest.mark.parametrize("options", [[], ["--py"]], ids=["native", "py"])
-def test_snapshot_from_inside(options, tmp_path, out):
+@pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
+def test_snapshot_from_inside(python, options, tmp_path, out):
     (tmp_path / "script.py").write_text(SCRIPT)
-    run = traced([sys.executable, "script.py"], out=out, options=options, cwd=tmp_path, env=MODULE)
+    run = traced([python, "script.py"], out=out, options=options, cwd=tmp_path, env=MODULE)
     assert (run.status, run.stdout) == (0, b"True True\nrefused\n"), run.describe()
     before, after = read_reports(Path(out) / "before", *EVERY_ROW)[-1], run.report(*EVERY_ROW)
     assert (before["label"], before["reason"], after["label"]) == ("before", "snapshot", None)

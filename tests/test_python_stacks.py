@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,16 @@ def test_85_an_import_has_all_that_it_imports(python, out, tmp_path):
     assert bytes_of["script.py", 8, "by_name"] > 1_000_000
     within = {"statistics.py", "fractions.py", "random.py", "tarfile.py", "shutil.py", "asyncio", "base_events.py"}
     assert not within & {file for file, _, _ in bytes_of} and ("__init__.py", 126) not in {key[:2] for key in bytes_of}
+
+
+def test_85_numpy_is_one_row(out):
+    """The command of the case: all that its import loads, whichever module of numpy's imports it."""
+    pytest.importorskip("numpy", reason="numpy is not in the environment of the tests")
+    report = beside([sys.executable, "-c", "import numpy, json, asyncio"], out=out, options=["--py"]).report(*EVERY_ROW)
+    rows = [row for row in report["python"] if row["stack"][0]["function"] == "[import]" and not row["leaked"]]
+    (row,) = [row for row in rows if (row["site"]["file"], row["site"]["line"]) == ("<string>", 1)]
+    assert row["live_bytes"] > 3_000_000 and len(row["stack"]) == 2
+    assert not [row for row in rows for frame in row["stack"] if "/numpy/" in (frame["file"] or "")]
 
 
 STARTED_FROM_C = """\

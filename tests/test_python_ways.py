@@ -100,7 +100,8 @@ def test_embedded_interpreter_lives_three_times(name, tmp_path, out):
     subprocess.run(words, check=True)
     report = run_sound([program], out, ["--py", "--py-depth", "3", "--depth", "64"]).report(*EVERY_ROW)
     held = [row for row in unsuppressed(report) if row["site"]["function"] == "hold"]
-    assert sum(row["direct_bytes"] + row["indirect_bytes"] for row in held) <= 15_000
+    lost = sum(row["direct_bytes"] + row["indirect_bytes"] for row in held)  # at a used address something old may point
+    assert 5_000 <= lost <= 15_000
     assert unsuppressed(report) == held
     for row in held:
         assert [frame["function"] for frame in row["stack"]][:4] == ["hold", "from_python", "<module>", "main"]
