@@ -40,15 +40,18 @@ bool life_is_ending(void) { return exit_tid != 0; }
 
 static void report_final(enum ht_reason reason, int signal, const struct scan_origin *origin) {
   if (sys_pid() != life_pid || !thread_recording()) return; // a vfork child, or not traced
-  if (__atomic_exchange_n(&reported, true, __ATOMIC_ACQ_REL)) {
-    report_wait();
-    return;
+  // A signal that ends the process finds the report written, or else it would come between its beginning and its end.
+  uint64_t saved_signals = report_signals_block();
+  bool first = !__atomic_exchange_n(&reported, true, __ATOMIC_ACQ_REL);
+  if (first) {
+    struct report_order order = {
+        .reason = reason, .signal = signal, .scan = true, .origin = *origin, .before = snapshot_end};
+    checkpoint_set(false);
+    report_write(&order);
+    checkpoint_drop();
   }
-  struct report_order order = {
-      .reason = reason, .signal = signal, .scan = true, .origin = *origin, .before = snapshot_end};
-  checkpoint_set(false);
-  report_write(&order);
-  checkpoint_drop();
+  report_signals_restore(saved_signals);
+  if (!first) report_wait();
 }
 
 static void at_exit(void *unused) {

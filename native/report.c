@@ -71,7 +71,7 @@ void report_fork_child(void) {
 
 // Those that a fault raises stay as they are: the scan reads memory that may turn out closed, and while they are
 // blocked the kernel would kill.
-static uint64_t signals_block(void) {
+uint64_t report_signals_block(void) {
   static const uint8_t faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   uint64_t set = ~0ull, saved = 0;
   for (size_t i = 0; i < sizeof faults; i++) set &= ~(1ull << (faults[i] - 1));
@@ -79,7 +79,7 @@ static uint64_t signals_block(void) {
   return saved;
 }
 
-static void signals_restore(uint64_t saved) {
+void report_signals_restore(uint64_t saved) {
   sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&saved, 0, sizeof saved);
 }
 
@@ -403,7 +403,7 @@ static bool report_write_now(const struct report_order *order) {
   struct report *report = sys_map(sizeof *report);
   if (!report) return false;
   report->order = order;
-  uint64_t saved_signals = signals_block();
+  uint64_t saved_signals = report_signals_block();
   ht_report_hooks_run();
   module_refresh(); // takes the loader's lock, which a parked thread might hold
   shared_pages_look();
@@ -411,7 +411,7 @@ static bool report_write_now(const struct report_order *order) {
   bool written = report_put_together(report);
   stop_end();
   shared_pages_drop();
-  signals_restore(saved_signals);
+  report_signals_restore(saved_signals);
   sys_unmap(report, sizeof *report);
   return written;
 }
@@ -441,13 +441,13 @@ static int copy_begin(const struct report_order *order) {
 // With the turn taken. The loader's lock, which module_refresh takes, may be held by whoever crashed.
 static int report_copy_now(const struct report_order *order) {
   bool crashed = order->reason == HT_REASON_CRASH, inside = lock_depth > 1; // the turn is one
-  uint64_t saved_signals = signals_block();
+  uint64_t saved_signals = report_signals_block();
   if (!crashed) module_refresh();
   if (!inside) shared_pages_look();
   if (!inside) stop_begin();
   int copy = copy_begin(order);
   if (!inside) stop_end();
-  signals_restore(saved_signals);
+  report_signals_restore(saved_signals);
   shared_pages_drop();
   if (order->copy && copy > 0) *order->copy = copy;
   return copy;
@@ -516,9 +516,9 @@ bool report_checkpoint(int slot) {
   struct report *report = sys_map(sizeof *report);
   if (!report) return false;
   report->order = &order;
-  uint64_t saved_signals = signals_block(); // a file that gets too long raises one
+  uint64_t saved_signals = report_signals_block(); // a file that gets too long raises one
   bool written = checkpoint_write(report, slot);
-  signals_restore(saved_signals);
+  report_signals_restore(saved_signals);
   notes_drop(&report->notes);
   tables_drop(&report->tables);
   sys_unmap(report, sizeof *report);

@@ -55,6 +55,10 @@ int report_copy(const struct report_order *order, uint64_t until_ns);
 // threads run. In a hook, with the sampler's lock; allocates own memory only. True: it is there.
 bool report_checkpoint(int slot);
 
+// Blocks all signals but those that a fault raises, in the calling thread; returns what was blocked before.
+uint64_t report_signals_block(void);
+void report_signals_restore(uint64_t saved);
+
 // Waits until a report that another thread is writing is done: before this thread ends the process.
 void report_wait(void);
 

@@ -397,3 +397,10 @@ def test_a_daemon_outlives_the_run(life, out):
         time.sleep(0.05)
     rows = [(row["main"], row["reason"], row["summary"]["leaked_direct_bytes"]) for row in read_reports(out)]
     assert sorted(rows) == [(False, "exit", 100), (True, "exit", 0)]
+
+
+def test_sigterm_while_the_report_of_an_exit_begins(life, out):
+    """Whichever comes first: each child has its report."""
+    reports = traced([life("exit_beside_sigterm.c"), "200"], out=out, timeout=150).reports("--top", "1")
+    reasons = sorted(report["reason"] for report in reports if not report["main"])
+    assert len(reasons) == 200 and set(reasons) <= {"_exit", "signal"}, reasons
