@@ -4,6 +4,7 @@
 
 #include "allocator_memory.h"
 #include "file_words.h"
+#include "growing.h"
 #include "heap_sample.h"
 #include "hook_thread.h"
 #include "live.h"
@@ -14,7 +15,6 @@
 #include "sys.h"
 #include "thread_stacks.h"
 
-#define CAPACITY_FIRST 1024u
 #define PAGE_BYTES 4096ul
 
 struct collection {
@@ -30,22 +30,9 @@ struct collection {
 
 // ---- the list
 
-static bool roots_grow(struct roots *roots) {
-  uint32_t capacity = roots->capacity ? roots->capacity * 2 : CAPACITY_FIRST;
-  struct root *larger = sys_map(capacity * sizeof *larger);
-  if (!larger) return false;
-  if (roots->table) {
-    memcpy(larger, roots->table, roots->count * sizeof *larger);
-    sys_unmap(roots->table, roots->capacity * sizeof *roots->table);
-  }
-  roots->table = larger;
-  roots->capacity = capacity;
-  return true;
-}
-
 static void root_add(struct roots *roots, struct root root) {
   if (root.start >= root.end) return;
-  if (roots->count == roots->capacity && !roots_grow(roots))
+  if (!growing_reserve((void **)&roots->table, &roots->capacity, roots->count + 1, sizeof root))
     roots->complete = false;
   else
     roots->table[roots->count++] = root;

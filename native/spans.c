@@ -1,19 +1,6 @@
 #include "spans.h"
 
-#include "sys.h"
-
-#define CAPACITY_FIRST 4096u
-
-static bool spans_grow(struct spans *spans) {
-  uint32_t capacity = spans->capacity ? spans->capacity * 2 : CAPACITY_FIRST;
-  struct span *larger = sys_map(capacity * sizeof *larger);
-  if (!larger) return false;
-  for (uint32_t i = 0; i < spans->count; i++) larger[i] = spans->table[i];
-  if (spans->table) sys_unmap(spans->table, spans->capacity * sizeof *spans->table);
-  spans->table = larger;
-  spans->capacity = capacity;
-  return true;
-}
+#include "growing.h"
 
 void spans_add(struct spans *spans, uintptr_t start, uintptr_t end) {
   if (start >= end) return;
@@ -21,7 +8,7 @@ void spans_add(struct spans *spans, uintptr_t start, uintptr_t end) {
     spans->table[spans->count - 1].end = end;
     return;
   }
-  if (spans->count == spans->capacity && !spans_grow(spans))
+  if (!growing_reserve((void **)&spans->table, &spans->capacity, spans->count + 1, sizeof *spans->table))
     spans->full = true;
   else
     spans->table[spans->count++] = (struct span){start, end};

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "growing.h"
 #include "resident.h"
 #include "sys.h"
 
-#define CAPACITY_FIRST 128u
 #define PAGE_BYTES 4096ul
 #define DESCRIPTOR_SEARCH_BYTES 8192u // struct pthread is 2,304 bytes in glibc 2.36 and lies at the very end of a stack
 #define DESCRIPTOR_ALIGN_BYTES 64u    // TCB_ALIGNMENT, sysdeps/x86_64/nptl/tcb-offsets
@@ -13,21 +13,8 @@
 
 // ---- the list
 
-static bool stacks_grow(struct thread_stacks *stacks) {
-  uint32_t capacity = stacks->capacity ? stacks->capacity * 2 : CAPACITY_FIRST;
-  struct thread_stack *larger = sys_map(capacity * sizeof *larger);
-  if (!larger) return false;
-  if (stacks->table) {
-    memcpy(larger, stacks->table, stacks->count * sizeof *larger);
-    sys_unmap(stacks->table, stacks->capacity * sizeof *stacks->table);
-  }
-  stacks->table = larger;
-  stacks->capacity = capacity;
-  return true;
-}
-
 static void stack_add(struct thread_stacks *stacks, struct thread_stack stack) {
-  if (stacks->count == stacks->capacity && !stacks_grow(stacks))
+  if (!growing_reserve((void **)&stacks->table, &stacks->capacity, stacks->count + 1, sizeof stack))
     stacks->full = true;
   else
     stacks->table[stacks->count++] = stack;

@@ -3,38 +3,18 @@
 #include <string.h>
 
 #include "frame_chain.h"
-#include "string_object.h"
-
-static const char *const files[] = {"<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>"};
-#define FILES (sizeof files / sizeof *files)
-
-static bool string_is(const void *string, const char *text, size_t skipped) {
-  size_t length = strlen(text), i = 0;
-  while (i < length && python.PyUnicode_ReadChar((void *)string, (ssize_t)(skipped + i)) == (uint8_t)text[i]) i++;
-  return i == length;
-}
-
-static bool ends_in(const void *string, const char *text) {
-  size_t length = string ? (size_t)python.PyUnicode_GetLength((void *)string) : 0, wanted = strlen(text);
-  return length >= wanted && string_is(string, text, length - wanted);
-}
-
-static bool is_code(const char *object) { return ((const struct python_object *)object)->type == python.code_type; }
+#include "python_name.h"
 
 static bool is_of_system(const char *code) {
-  const void *string = field_pointer(code, frame_layout.code_filename);
-  for (size_t i = 0; string && i < FILES; i++) {
-    bool same_length = string_object_length(string) == strlen(files[i]);
-    if (same_length && string_is(string, files[i], 0)) return true;
-  }
-  return false;
+  const void *file = field_pointer(code, frame_layout.code_filename);
+  return python_string_is(file, "<frozen importlib._bootstrap>") ||
+         python_string_is(file, "<frozen importlib._bootstrap_external>");
 }
 
 // importlib.import_module, through which programs import by a name: the import is its caller's.
 static bool is_function_for_it(const char *code) {
-  const void *name = field_pointer(code, frame_layout.code_name);
-  const void *file = field_pointer(code, frame_layout.code_filename);
-  return name && ends_in(name, "import_module") && ends_in(file, "importlib/__init__.py");
+  return python_string_is(field_pointer(code, frame_layout.code_name), "import_module") &&
+         python_string_ends_in(field_pointer(code, frame_layout.code_filename), "importlib/__init__.py");
 }
 
 // Whether code objects are the import system's, by address: its own live as long as the interpreter, so that no other
@@ -45,7 +25,7 @@ static uintptr_t known[KNOWN];
 bool importing_code(const char *code) {
   uintptr_t address = (uintptr_t)code, *entry = &known[(address >> 4 ^ address >> 13) % KNOWN];
   if (unlikely(!code)) return false;
-  if (unlikely((*entry & ~1ul) != address)) *entry = address | (is_code(code) && is_of_system(code));
+  if (unlikely((*entry & ~1ul) != address)) *entry = address | (running_frame_is_code(code) && is_of_system(code));
   return *entry & 1;
 }
 

@@ -14,7 +14,7 @@ bool importing_code(const char *code);
 // there is none, as while the interpreter starts.
 bool importing_frame_find(const void *thread_state, struct running_frame *importing);
 
-// An interpreter starts after another one ended: its strings are others.
+// An interpreter starts after another one ended: its code objects are others.
 void importing_begin_again(void);
 
 #endif

@@ -1,11 +1,11 @@
 #include "line_table.h"
 
+#include "../native/growing.h"
 #include "../native/lock.h"
 #include "../native/owner.h"
 #include "../native/stack_table.h"
 #include "../native/thread.h"
 #include "frame_chain.h"
-#include "growing.h"
 #include "python_name.h"
 
 #define MULTIPLIER 0x9E3779B97F4A7C15ull
@@ -125,12 +125,16 @@ line_id line_of(struct running_frame frame) {
   return line_find((uintptr_t)frame.code, (uint32_t)running_frame_line(frame), 0, 0);
 }
 
+static line_id line_of_node(uint32_t number, uint32_t frame, uint32_t node) {
+  return line_find((uintptr_t)node << 1 | LINE_OF_CHAIN | LINE_OF_OTHER, number, frame, node);
+}
+
 line_id line_of_chain(const line_id *lines, uint32_t count) {
   uint32_t owner = thread_tls ? stack_memo_owner(&thread_tls->memo) : 0, node = outermost_of(owner);
   for (uint32_t i = count; i-- > 0;) node = node_of(node, line_table[lines[i].value].frame);
   const struct line *innermost = &line_table[lines[0].value];
   if (!innermost->code) return line_find(0, owner, innermost->frame, node); // of no code, in the number's place
-  return line_find((uintptr_t)node << 1 | LINE_OF_CHAIN | LINE_OF_OTHER, innermost->number, innermost->frame, node);
+  return line_of_node(innermost->number, innermost->frame, node);
 }
 
 line_id line_of_import(line_id importing) {
@@ -141,7 +145,7 @@ line_id line_of_import(line_id importing) {
                                  string_intern_locked(file, sizeof file - 1)};
   uint32_t frame = frame_named_locked(&names, 0), node = node_intern_locked(line_table[importing.value].node, frame);
   lock_drop(site_lock());
-  return line_find((uintptr_t)node << 1 | LINE_OF_CHAIN | LINE_OF_OTHER, 0, frame, node);
+  return line_of_node(0, frame, node);
 }
 
 line_id line_of_other(struct running_frame running) {

@@ -1,8 +1,8 @@
 #include "object_count.h"
 
+#include "../native/growing.h"
 #include "../native/thread.h"
 #include "detour.h"
-#include "growing.h"
 #include "importing_frame.h"
 #include "interpreter_life.h"
 #include "object_map.h"
@@ -124,25 +124,35 @@ static uint32_t key_value_frame(struct running_frame frame, uint64_t size) {
   return size == KEY_LINE ? line_of_key(frame).value : key_make(code_size, frame.offset, size, line_of_key(frame));
 }
 
+// ---- keys that are hashes
+
+// `line_make` is asked for the line of a new one.
+static uint32_t key_value_hashed(uint64_t hash, uint64_t size, line_id (*line_make)(const void *of), const void *of) {
+  uint32_t value = key_known(hash, (uint32_t)size);
+  if (value) return value;
+  line_id line = {key_known(hash, KEY_LINE)};
+  if (!line.value) line.value = key_make(hash, KEY_LINE, KEY_LINE, line_make(of));
+  return size == KEY_LINE ? line.value : key_make(hash, (uint32_t)size, size, line);
+}
+
 // ---- the import system's code: its key is that of the import it works for
 
 static uint64_t import_hash(struct running_frame importing) {
   return ((uint64_t)(uintptr_t)importing.code ^ (uint64_t)importing.offset << 40) * CHAIN_HASH;
 }
 
-static uint32_t key_value_import(struct running_frame importing, uint64_t size) {
-  uint64_t hash = import_hash(importing);
-  uint32_t value = key_known(hash, (uint32_t)size);
-  if (value) return value;
-  line_id line = {key_known(hash, KEY_LINE)};
-  if (!line.value) line.value = key_make(hash, KEY_LINE, KEY_LINE, line_of_import(line_of_key(importing)));
-  return size == KEY_LINE ? line.value : key_make(hash, (uint32_t)size, size, line);
+static line_id line_of_importing(const void *importing) {
+  return line_of_import(line_of_key(*(const struct running_frame *)importing));
 }
 
-// ---- chains: their keys are hashes
+static uint32_t key_value_import(struct running_frame importing, uint64_t size) {
+  return key_value_hashed(import_hash(importing), size, line_of_importing, &importing);
+}
+
+// ---- chains
 
 // Each line of it is in the line table, which keeps its code object alive: no other code takes its address.
-static line_id line_of_running_chain(void *thread_state) {
+static line_id line_of_running_chain(const void *thread_state) {
   static line_id lines[CHAIN_MAX]; // guarded as the tables are
   uint32_t count = 0;
   struct running_frame read;
@@ -153,18 +163,8 @@ static line_id line_of_running_chain(void *thread_state) {
   return count > 1 ? line_of_chain(lines, count) : lines[0];
 }
 
-static line_id line_of_chain_key(void *thread_state, uint64_t hash) {
-  line_id line = {key_known(hash, KEY_LINE)};
-  if (!line.value) line.value = key_make(hash, KEY_LINE, KEY_LINE, line_of_running_chain(thread_state));
-  return line;
-}
-
-static uint32_t key_value_chain(void *thread_state, const char *frame, uint64_t size) {
-  uint64_t hash = chain_hash(&frame_layout, frame);
-  uint32_t value = key_known(hash, (uint32_t)size);
-  if (value) return value;
-  line_id line = line_of_chain_key(thread_state, hash);
-  return size == KEY_LINE ? line.value : key_make(hash, (uint32_t)size, size, line);
+static uint32_t key_value_chain(const void *thread_state, const char *frame, uint64_t size) {
+  return key_value_hashed(chain_hash(&frame_layout, frame), size, line_of_running_chain, thread_state);
 }
 
 // Whether the frame's key is its alone as long as the line table keeps its code object alive: with a pointer to the

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "../native/growing.h"
 #include "../native/live.h"
 #include "collector_object.h"
-#include "growing.h"
 #include "object_blocks.h"
 #include "object_count.h"
 #include "object_fields.h"

@@ -1,8 +1,8 @@
 #include "object_links.h"
 
+#include "../native/growing.h"
 #include "../native/live.h"
 #include "collector_object.h"
-#include "growing.h"
 #include "object_count.h"
 #include "object_garbage.h"
 #include "object_map.h"

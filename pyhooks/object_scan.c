@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "../native/core.h"
+#include "../native/growing.h"
 #include "../native/live.h"
 #include "../native/ranges.h"
 #include "../native/sys.h"
 #include "arenas.h"
-#include "growing.h"
 #include "object_count.h"
 #include "object_garbage.h"
 #include "object_links.h"

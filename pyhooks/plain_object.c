@@ -8,14 +8,14 @@
 // where malloc makes a thread's arena.
 struct int_object {
   struct python_object head;
-  size_t
-      size; // up to 3.11 of digits, negative for a negative number; from 3.12 on that times 8, with bits for the sign
+  size_t size; // see digits_count
   uint32_t digits[];
 };
 
 #define INT_SMALL_BYTES 32u
 #define DIGIT_BITS 30u // PYLONG_BITS_IN_DIGIT
 
+// Up to 3.11 the number of digits, negative for a negative number; from 3.12 on that times 8, with bits for the sign.
 static size_t digits_count(size_t size) {
   size_t count = python.minor >= 12 ? size >> 3 : (intptr_t)size < 0 ? -size : size;
   return count ? count : 1;
@@ -42,7 +42,6 @@ size_t plain_object_bytes(uintptr_t start, size_t size_bytes) {
   const struct python_object *object = (const struct python_object *)start;
   if (size_bytes <= sizeof(struct int_object) || !object->type) return 0;
   if (object->type == python.string_type) return string_object_plain_bytes(start, size_bytes);
-  if (!is_count((uint64_t)object->reference_count)) return 0;
-  if (object->type != python.int_type) return 0;
+  if (object->type != python.int_type || !is_count((uint64_t)object->reference_count)) return 0;
   return is_int((const struct int_object *)start, size_bytes) ? size_bytes : 0;
 }

@@ -1,5 +1,7 @@
 #include "python_name.h"
 
+#include <string.h>
+
 #include "running_frame.h"
 
 // Allocations while no Python code runs: the interpreter starting up or working for C code.
@@ -25,6 +27,22 @@ size_t python_string_read(const void *string, char *text, size_t capacity) {
   for (ssize_t i = 0; i < length && bytes + 4 <= capacity; i++)
     bytes += utf8_put(text + bytes, python.PyUnicode_ReadChar((void *)string, i));
   return bytes;
+}
+
+static size_t string_length(const void *string) {
+  return string ? (size_t)python.PyUnicode_GetLength((void *)string) : 0;
+}
+
+bool python_string_ends_in(const void *string, const char *text) {
+  size_t length = string_length(string), wanted = strlen(text), i = 0;
+  if (length < wanted) return false;
+  ssize_t first = (ssize_t)(length - wanted);
+  while (i < wanted && python.PyUnicode_ReadChar((void *)string, first + (ssize_t)i) == (uint8_t)text[i]) i++;
+  return i == wanted;
+}
+
+bool python_string_is(const void *string, const char *text) {
+  return string_length(string) == strlen(text) && python_string_ends_in(string, text);
 }
 
 static size_t name_read(const char *code, uint16_t field, char *text) {

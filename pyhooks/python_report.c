@@ -1,12 +1,12 @@
 #include "python_report.h"
 
+#include "../native/growing.h"
 #include "../native/live.h"
 #include "../native/modules.h"
 #include "../native/report.h"
 #include "../native/stop.h"
 #include "../native/thread.h"
 #include "arenas.h"
-#include "growing.h"
 #include "hook_python.h"
 #include "object_count.h"
 #include "object_garbage.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "detour.h"
+#include "python_name.h"
 
 bool running_frame_slow, running_frame_proved;
 
@@ -18,8 +19,6 @@ static int frame_address(struct running_frame frame) {
   return frame_layout.minor == 10 ? (int)frame.offset * CODE_UNIT_BYTES : (int)frame.offset;
 }
 
-static bool is_code(const void *object) { return ((const struct python_object *)object)->type == python.code_type; }
-
 // _PyFrame_IsIncomplete, Include/internal/pycore_frame.h of 3.11 to 3.13.
 static bool is_incomplete(const char *frame, struct running_frame read) {
   if (frame_layout.code_instructions == FRAME_LAYOUT_NONE) return false;
@@ -32,7 +31,7 @@ static bool is_incomplete(const char *frame, struct running_frame read) {
 bool running_frame_at(const char *frame, struct running_frame *read) {
   if (frame_is_shim(&frame_layout, frame)) return false;
   *read = frame_read(&frame_layout, frame);
-  return read->code && is_code(read->code) && !is_incomplete(frame, *read);
+  return read->code && running_frame_is_code(read->code) && !is_incomplete(frame, *read);
 }
 
 struct running_frame running_frame_complete(void *thread_state) {
@@ -44,11 +43,7 @@ struct running_frame running_frame_complete(void *thread_state) {
 }
 
 static bool name_is(const char *code, const char *wanted) {
-  void *name = field_pointer(code, frame_layout.code_name);
-  size_t length = strlen(wanted), i = 0;
-  if (!name || (size_t)python.PyUnicode_GetLength(name) != length) return false;
-  while (i < length && python.PyUnicode_ReadChar(name, (ssize_t)i) == (uint8_t)wanted[i]) i++;
-  return i == length;
+  return python_string_is(field_pointer(code, frame_layout.code_name), wanted);
 }
 
 bool running_frame_is_program(void *thread_state) {
@@ -56,7 +51,7 @@ bool running_frame_is_program(void *thread_state) {
   const char *code = NULL;
   for (const char *frame = frame_innermost(&frame_layout, thread_state); frame; frame = frame_outside(frame))
     if (!frame_is_shim(&frame_layout, frame)) code = frame_read(&frame_layout, frame).code;
-  return code && is_code(code) && (name_is(code, "<module>") || name_is(code, "_run_module_as_main"));
+  return code && running_frame_is_code(code) && (name_is(code, "<module>") || name_is(code, "_run_module_as_main"));
 }
 
 int running_frame_line(struct running_frame frame) {

@@ -77,6 +77,11 @@ HT_INLINE struct running_frame running_frame_read(void *thread_state) {
 
 HT_INLINE const char *frame_outside(const char *frame) { return field_pointer(frame, frame_layout.frame_previous); }
 
+// Other objects than code may stand where a frame has what it runs (3.13 on: f_executable).
+HT_INLINE bool running_frame_is_code(const void *object) {
+  return ((const struct python_object *)object)->type == python.code_type;
+}
+
 // Reads a frame of the interpreter's. False: it is none of Python code, or still being set up (the cells of a closure
 // are made before a function's first traceable instruction), so that what happens is the caller's, as in tracebacks.
 bool running_frame_at(const char *frame, struct running_frame *read);

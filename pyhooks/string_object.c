@@ -34,8 +34,6 @@ bool string_object_is_ready(const void *string) {
   return python.minor >= 12 || ((const struct ascii_object *)string)->state & STATE_READY;
 }
 
-size_t string_object_length(const void *string) { return ((const struct ascii_object *)string)->length; }
-
 size_t string_object_plain_bytes(uintptr_t start, size_t size_bytes) {
   const struct ascii_object *string = (const struct ascii_object *)start;
   if (size_bytes <= sizeof *string || !python.string_type || string->head.type != python.string_type) return 0;

@@ -7,9 +7,6 @@
 // The leading bytes of the block that hold no reference to memory of its own; 0: it is no str.
 size_t string_object_plain_bytes(uintptr_t start, size_t size_bytes);
 
-// How many characters a str object has.
-size_t string_object_length(const void *string);
-
 // Whether reading the characters of a str object changes nothing: one made by old functions of C's has them in another
 // form at first (up to 3.11).
 bool string_object_is_ready(const void *string);

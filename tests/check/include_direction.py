@@ -12,7 +12,8 @@ LAYERS = [
     ("words", ["words", "file_format", "options", "hooks", "asan_order"]),
     (
         "sys",
-        ["sys", "sys_*", "text", "thread_name", "crc32", "real", "exec_look", "guard", "task", "maps", "spans"]
+        ["sys", "sys_*", "text", "thread_name", "crc32", "real", "exec_look", "guard", "task", "maps", "growing"]
+        + ["spans"]
         + ["resident", "loaded_objects", "libc_symbol", "module_symbol", "alt_stack", "call_resume", "stack_switch"],
     ),
     ("lock", ["lock", "buffer", "process_info"]),

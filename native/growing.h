@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "../native/sys.h"
-#include "../native/words.h"
+#include "sys.h"
+#include "words.h"
 
 // Makes room for `needed` items of `item_bytes` in the array *items of *capacity items: at least twice as many as
 // before. False: no memory, everything is as it was. The old array stays mapped when others may be reading it.
