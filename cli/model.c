@@ -116,6 +116,8 @@ static bool frame_good(const struct report *report, const struct ht_file_frame *
     return string_good(report, frame->a) && string_good(report, frame->name);
   case HT_FRAME_JIT:
     return string_good(report, frame->name);
+  case HT_FRAME_BEHALF:
+    return string_good(report, frame->a);
   }
   return frame->kind == HT_FRAME_TRUNCATED;
 }

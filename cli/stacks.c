@@ -185,6 +185,10 @@ static void jit_add(struct making *making, const struct ht_file_frame *from) {
   free(shown);
 }
 
+static void none_add(struct making *making, const char *text) {
+  run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = text, .runtime = true});
+}
+
 static void frame_make(struct making *making, uint32_t index) {
   const struct ht_file_frame *from = &making->report->frames[index];
   making->first[index] = (uint32_t)making->run_count;
@@ -195,7 +199,9 @@ static void frame_make(struct making *making, uint32_t index) {
   else if (from->kind == HT_FRAME_JIT)
     jit_add(making, from);
   else if (from->kind == HT_FRAME_TRUNCATED)
-    run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = STACK_TRUNCATED, .runtime = true});
+    none_add(making, STACK_TRUNCATED);
+  else if (from->kind == HT_FRAME_BEHALF)
+    none_add(making, making->report->strings + from->a);
   making->count[index] = (uint32_t)(making->run_count - making->first[index]);
   making->stacks->of_frame[index] = making->count[index] ? making->run[making->first[index]] + 1 : 0;
 }
@@ -217,7 +223,7 @@ struct node_map {
 // Frames of Python are limited for themselves.
 static bool depth_counts(const struct making *making, uint32_t frame) {
   uint32_t kind = making->report->frames[frame].kind;
-  return making->count[frame] && kind != HT_FRAME_TRUNCATED && kind != HT_FRAME_PYTHON;
+  return making->count[frame] && (kind == HT_FRAME_NATIVE || kind == HT_FRAME_JIT);
 }
 
 static struct node_map nodes_make(struct making *making) {
@@ -232,8 +238,9 @@ static struct node_map nodes_make(struct making *making) {
   return map;
 }
 
-// The stack of a node that is deeper than the process's depth: that many frames, and [truncated] behind them.
-static uint32_t stack_cut(struct making *making, uint32_t node, uint32_t depth) {
+// The stack of a node that is deeper than the process's depth: that many frames, [truncated] behind them, and those
+// on whose behalf the thread worked. `shown`: by the report's node.
+static uint32_t stack_cut(struct making *making, const uint32_t *shown, uint32_t node, uint32_t depth) {
   const struct report *report = making->report;
   uint32_t *kept = NULL;
   size_t count = 0, capacity = 0;
@@ -244,8 +251,9 @@ static uint32_t stack_cut(struct making *making, uint32_t node, uint32_t depth) 
     kept = memory_grow(kept, count, &capacity, sizeof *kept);
     kept[count++] = frame;
   }
-  run_add(making, (struct shown_frame){.language = LANGUAGE_NONE, .function = STACK_TRUNCATED, .runtime = true});
-  uint32_t stack = node_keep(making->stacks, 0, making->run[making->run_count - 1]);
+  while (node && report->frames[report->nodes[node].frame].kind != HT_FRAME_BEHALF) node = report->nodes[node].parent;
+  none_add(making, STACK_TRUNCATED);
+  uint32_t stack = node_keep(making->stacks, shown[node], making->run[making->run_count - 1]);
   while (count) stack = frame_push(making, stack, kept[--count]);
   free(kept);
   return stack;
@@ -293,7 +301,7 @@ static void sites_make(struct making *making, const struct node_map *map) {
       making->stacks->of_site[i] = named_stack(making, "python arenas, free");
     else if (site->node)
       making->stacks->of_site[i] =
-          stack_fold(making, deep ? stack_cut(making, site->node, depth) : map->shown[site->node]);
+          stack_fold(making, deep ? stack_cut(making, map->shown, site->node, depth) : map->shown[site->node]);
   }
 }
 

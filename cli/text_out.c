@@ -103,12 +103,37 @@ static void frame_print(struct text_out *out, const struct shown_frame *frame, e
 // The last node, going outwards, that is not a runtime's. How every program starts (from libc's start on) is left out.
 static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
   uint32_t last = 0;
+  bool begun = false;
   for (; node; node = stack_outer(stacks, node)) {
     const struct shown_frame *frame = stack_frame(stacks, node);
-    if (frame->function && strncmp(frame->function, "__libc_start_", strlen("__libc_start_")) == 0) break;
+    begun |= frame->function && strncmp(frame->function, "__libc_start_", strlen("__libc_start_")) == 0;
+    if (begun && frame->language == LANGUAGE_NATIVE) continue; // lines that queued the work may follow
     if (!frame->runtime || frame->language == LANGUAGE_NONE) last = node;
   }
   return last;
+}
+
+// What follows it queued what stands before it: `[on behalf of]` and the like.
+static bool is_label(const struct shown_frame *frame) {
+  return frame->language == LANGUAGE_NONE && frame->runtime && strcmp(frame->function, STACK_TRUNCATED) != 0;
+}
+
+static bool has_label(const struct stacks *stacks, uint32_t node, uint32_t last) {
+  while (node && node != last) {
+    node = stack_outer(stacks, node);
+    if (node && is_label(stack_frame(stacks, node))) return true;
+  }
+  return false;
+}
+
+// Frames of a stack with labels: of the thread's own, and behind each label. PyTorch's own lines of Python stand
+// between a backward pass and who asked for it.
+enum { OWN_FRAMES = 4, BEHALF_FRAMES = 4 };
+
+static void left_out_print(struct text_out *out, int *left_out) {
+  if (*left_out)
+    text_print(out, STYLE_DIM, "               ... %d more frame%s\n", *left_out, *left_out == 1 ? "" : "s");
+  *left_out = 0;
 }
 
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit) {
@@ -126,17 +151,22 @@ void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_
   if (inner) frame_print(out, inner, STYLE_DIM);
   uint32_t last = last_own(stacks, node);
   frame_print(out, site, STYLE_BOLD);
-  int left_out = 0;
-  for (int shown = 1; last && node != last;) {
+  int left_out = 0, shown = 1, room = limit;
+  if (has_label(stacks, node, last) && room > OWN_FRAMES) room = OWN_FRAMES;
+  while (last && node != last) {
     node = stack_outer(stacks, node);
     const struct shown_frame *frame = stack_frame(stacks, node);
     if (frame->runtime && frame->language != LANGUAGE_NONE) continue;
-    if (shown++ < limit)
-      frame_print(out, frame, STYLE_PLAIN);
+    if (is_label(frame)) {
+      left_out_print(out, &left_out);
+      room = shown + 1 + BEHALF_FRAMES;
+    }
+    if (shown < room)
+      frame_print(out, frame, STYLE_PLAIN), shown++;
     else
       left_out++;
   }
-  if (left_out) text_print(out, STYLE_DIM, "               ... %d more frame%s\n", left_out, left_out == 1 ? "" : "s");
+  left_out_print(out, &left_out);
 }
 
 void text_print_sparkline(struct text_out *out, int indent, const double *bytes, size_t count) {

@@ -90,7 +90,7 @@ static void start_attached(void) {
 __attribute__((constructor)) static void gpu_constructor(int argc, char **argv, char **environment) {
   (void)argc;
   (void)argv;
-  got_set_front(&redirections);
+  got_add_front(&redirections);
   ht_add_attach_hook(start_attached);
   if (ht_session() && thread_recording()) start(ht_session(), environment);
 }

@@ -164,11 +164,13 @@ enum ht_frame_kind {
   HT_FRAME_PYTHON = 2,
   HT_FRAME_JIT = 3,       // code in no module: `a` is UINT32_MAX, `b` the address; `name` where one is known
   HT_FRAME_TRUNCATED = 4, // the stack went on, but was not followed
+  HT_FRAME_BEHALF = 5,    // no frame: what lies further out queued what lies further in, or started its thread
 };
 
 // native: a = module index, b = address in the ELF file of the call (already inside the call instruction,
 //         so that a line lookup of b gives the calling line)
 // python: a = string ref of the function's name, name = string ref of the file, b = line (0: unknown)
+// behalf: a = string ref of what it says, `[on behalf of]` and the like
 struct ht_file_frame {
   uint32_t kind;
   uint32_t a;

@@ -26,8 +26,12 @@ struct redirection {
   bool is_heap;
 };
 
-HT_KEPT static const struct got_front *front;
-void got_set_front(const struct got_front *added) { front = added; }
+#define FRONTS_MAX 2
+HT_KEPT static const struct got_front *fronts[FRONTS_MAX];
+HT_KEPT static int front_count;
+void got_add_front(const struct got_front *front) {
+  if (front_count < FRONTS_MAX) fronts[front_count++] = front;
+}
 
 // What a slot held before, to be put back by got_restore.
 struct got_slot {
@@ -132,7 +136,8 @@ static void slot_look(const struct redirecting *work, void **slot, uint32_t type
     if (slot_is_to_be(slot, to, type, defined)) slot_redirect(work, slot, to.hook);
     return;
   }
-  if (front && front->find(name, &to) && slot_is_to_be(slot, to, type, defined)) slot_redirect(work, slot, to.hook);
+  for (int i = 0; i < front_count; i++)
+    if (fronts[i]->find(name, &to) && slot_is_to_be(slot, to, type, defined)) slot_redirect(work, slot, to.hook);
 }
 
 static void module_redirect(const struct relocations *module, const struct redirecting *work) {
@@ -178,7 +183,7 @@ static void redirect_by(struct redirection *redirections) {
     if (!entry->real) entry->real = real_dlsym(RTLD_DEFAULT, entry->name);
     entry->is_heap = is_heap_name(entry->name);
   }
-  if (front) front->look();
+  for (int i = 0; i < front_count; i++) fronts[i]->look();
   struct redirecting work = {.redirections = redirections, .keep_heap = notes.on && real_malloc_is_executable()};
   if (maps_read(&work.maps)) loaded_objects_each(visit, &work);
   maps_drop(&work.maps);

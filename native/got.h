@@ -9,7 +9,7 @@
 // the loader's lock: never from a hook that an allocator may call.
 void got_redirect_all(void);
 
-// Functions of libraries that native does not know. Kept over a detach; added once, by a constructor.
+// Functions of libraries that native does not know. Kept over a detach; each added once, by a constructor.
 struct got_redirection {
   void *hook, *real;
 };
@@ -18,7 +18,7 @@ struct got_front {
   // Holding one of them. False: not one of its names, or its library is not there.
   bool (*find)(const char *name, struct got_redirection *found);
 };
-void got_set_front(const struct got_front *front);
+void got_add_front(const struct got_front *front);
 
 // After the library was loaded late: in every module, the C library itself included, and what each slot held is noted.
 void got_attach(void);

@@ -16,6 +16,7 @@ struct start {
   void *argument;
   struct start *next_free;
   char *name; // THREAD_NAME_BYTES of its own
+  struct behalf_chain behalf;
 };
 
 // Own memory, which the leak scan takes for roots by hook_thread_starts_each: what a half-born thread was given.
@@ -54,7 +55,7 @@ static struct start *start_take(void *(*routine)(void *), void *argument) {
   struct start *start = starts_free;
   if (start) starts_free = start->next_free;
   lock_drop(&starts_lock);
-  if (start) *start = (struct start){routine, argument, NULL, start->name};
+  if (start) *start = (struct start){.routine = routine, .argument = argument, .name = start->name};
   return start;
 }
 
@@ -109,6 +110,7 @@ static void *trampoline(void *start_argument) {
   struct start start = *(struct start *)start_argument;
   register_self();
   if (thread_tls && start.name[0]) thread_call(thread_tls, start.name);
+  if (thread_tls) thread_tls->behalf = start.behalf;
   start_give_back(start_argument);
   return start.routine(start.argument);
 }
@@ -120,6 +122,7 @@ HT_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, vo
   if (!start) return real.pthread_create(id, attributes, routine, argument);
   thread_many_begin();
   thread_name_of_new(start->name);
+  behalf_of_new(&start->behalf);
   int error = real.pthread_create(id, attributes, trampoline, start);
   if (error) start_give_back(start);
   return error;

@@ -12,6 +12,7 @@ static struct {
   uint32_t frames[MERGE_MAX]; // innermost first
   uintptr_t marks[MERGE_MAX]; // rising
   uint32_t count;
+  uint32_t own; // of the thread itself; the others are those on whose behalf it works (behalf.h)
 } lines;
 
 // ---- which evaluator runs which line
@@ -30,10 +31,15 @@ static uint32_t marks_by_code(const struct stack_memo *memo, uintptr_t *marks, u
 
 static void lines_take(const struct stack_memo *memo, uint32_t line_node) {
   lines.count = 0;
-  for (uint32_t node = line_node; node_is_frame(node) && lines.count < MERGE_MAX; node = node_table[node].parent)
+  lines.own = UINT32_MAX;
+  for (uint32_t node = line_node; node_is_frame(node) && lines.count < MERGE_MAX; node = node_table[node].parent) {
+    bool is_behalf = frame_table[node_table[node].frame].kind == HT_FRAME_BEHALF;
+    if (is_behalf && lines.own > lines.count) lines.own = lines.count;
     lines.frames[lines.count++] = node_table[node].frame;
-  uint32_t known = front.marks ? front.marks(lines.marks, lines.count) : marks_by_code(memo, lines.marks, lines.count);
-  for (uint32_t i = known; i < lines.count; i++) lines.marks[i] = MARK_BEYOND;
+  }
+  if (lines.own > lines.count) lines.own = lines.count;
+  uint32_t known = front.marks ? front.marks(lines.marks, lines.own) : marks_by_code(memo, lines.marks, lines.own);
+  for (uint32_t i = known; i < lines.own; i++) lines.marks[i] = MARK_BEYOND;
 }
 
 // ---- from the outermost frame of the window in
@@ -41,6 +47,11 @@ static void lines_take(const struct stack_memo *memo, uint32_t line_node) {
 // A frame reaches from the slot of the return address that leads to it to the slot of its own return address.
 static uintptr_t frame_end(const struct stack_memo *memo, uint32_t frame) {
   return frame > 0 ? memo->frames[frame - 1].slot : MARK_BEYOND;
+}
+
+static uint32_t lines_push_behalf(uint32_t node) {
+  while (lines.count > lines.own) node = node_intern_locked(node, lines.frames[--lines.count]);
+  return node;
 }
 
 // The lines marked at or after `from` that are not in the stack yet.
@@ -58,8 +69,9 @@ static uint32_t native_push(const struct stack_memo *memo, uint32_t node, uint32
 
 node_id stack_merge_node(const struct stack_memo *memo, uint32_t line_node) {
   bool cut = memo->window_start > 0 || !memo->complete;
-  uint32_t node = stack_memo_outermost_locked(memo, cut), at = memo->window_start;
   lines_take(memo, line_node);
+  uint32_t node = lines_push_behalf(stack_memo_outermost_locked(memo, false)), at = memo->window_start;
+  if (cut) node = node_intern_locked(node, FRAME_TRUNCATED);
   if (at < memo->count) node = lines_push(node, frame_end(memo, at));
   for (; at < memo->count; at++) {
     uint32_t left = lines.count;

@@ -9,7 +9,7 @@
 
 #include "stack_memo.h"
 
-#define MERGE_MAX 128u // frames of the other language in a stack
+#define MERGE_MAX 512u // frames of the other language in a stack, with those on whose behalf it is (behalf.h)
 
 // How the front end tells evaluators. Set once, before the first stack with frames of its language.
 struct merge_front {
@@ -21,7 +21,8 @@ struct merge_front {
 void stack_merge_set(const struct merge_front *front);
 
 // The node of the memo's window with the frames of the chain `line_node` (stack_table.h) merged in. Frames whose
-// evaluator lies beyond the window come behind its native frames. The caller holds site_lock.
+// evaluator lies beyond the window come behind its native frames, those on whose behalf the thread works (behalf.h)
+// behind all others. The caller holds site_lock.
 node_id stack_merge_node(const struct stack_memo *memo, uint32_t line_node);
 
 #endif

@@ -104,6 +104,7 @@ static void struct_start(struct thread *thread, uint32_t owner, uintptr_t low, u
   thread->in_hook = thread->suspended = thread->deferred_used = thread->in_driver = thread->moving = 0;
   thread->last_block = 0;
   thread->name[0] = thread->first_name[0] = 0;
+  thread->behalf = (struct behalf_chain){0};
 }
 
 // The main thread's stack ends at the top of its mapping; what lies above __libc_stack_end holds no return address.
@@ -223,6 +224,7 @@ static void thread_renew(struct thread *thread, void *unused) {
   thread->sample_budget = thread->sample_budget_given = 0;
   thread->turned_bytes = 0;
   thread->deferred_used = thread->moving = 0;
+  thread->behalf = (struct behalf_chain){0};
   if (tid_gone(thread->tid)) thread->state = THREAD_FREE; // while nobody heard of it
   __atomic_store_n(&thread->suspended, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&thread->in_hook, 0, __ATOMIC_RELEASE);

@@ -4,6 +4,7 @@
 #ifndef HT_THREAD_H
 #define HT_THREAD_H
 
+#include "behalf.h"
 #include "count.h"
 #include "stack_memo.h"
 #include "thread_name.h"
@@ -64,6 +65,7 @@ struct thread {
   int64_t net_before;                        // and what they had allocated beyond what they freed, in bytes
   char name[THREAD_NAME_BYTES];              // a front end's; without one the kernel's, taken when the thread ends
   char first_name[THREAD_NAME_KERNEL_BYTES]; // the kernel's at its first call, of one whose end nobody will tell of
+  struct behalf_chain behalf;
   bool is_main;
   uint8_t moving;              // its realloc is under way: the old block is out of the live map, the new one not yet in
   uint64_t heap_sample_random; // 0: none drawn yet

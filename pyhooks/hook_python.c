@@ -3,6 +3,7 @@
 #include "../native/live.h"
 #include "../native/modules.h"
 #include "arenas.h"
+#include "behalf_lines.h"
 #include "detour.h"
 #include "evaluation.h"
 #include "hook_domain.h"
@@ -222,21 +223,23 @@ void hook_free(void *context, void *block) {
 
 // ---- native blocks of Python code
 
+static uint32_t lines_with_gil(void *state) {
+  if (unlikely(table_lock_needed)) lock_take(&table_lock);
+  line_id line = line_running(state);
+  uint32_t node = line.value && line_table[line.value].code ? line_table[line.value].node : 0;
+  if (unlikely(table_lock_needed)) lock_drop(&table_lock);
+  return node;
+}
+
 // Runs inside a hook of native's.
 static uint32_t native_lines(void) {
   if (unlikely(hook_python_ended)) interpreter_look_again();
   if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
   if (hook_python_ended || interpreter_phase == INTERPRETER_PREPARING) return 0;
   void *state = python_thread_state();
-  if (!state) { // extensions let go of the GIL around large allocations
-    state = python.PyGILState_GetThisThreadState();
-    return state ? line_node_without_gil(state) : 0;
-  }
-  if (unlikely(table_lock_needed)) lock_take(&table_lock);
-  line_id line = line_running(state);
-  uint32_t node = line.value && line_table[line.value].code ? line_table[line.value].node : 0;
-  if (unlikely(table_lock_needed)) lock_drop(&table_lock);
-  return node;
+  if (state) return behalf_lines_join(state, lines_with_gil(state));
+  state = python.PyGILState_GetThisThreadState(); // extensions let go of the GIL around large allocations
+  return behalf_lines_join(state, state ? line_node_without_gil(state) : 0);
 }
 
 // ---- putting them in

@@ -158,20 +158,22 @@ static uint32_t frame_running(struct running_frame running) {
   return frame_of(running.code, (uint32_t)running_frame_line(running));
 }
 
-static uint32_t chain_node(const char *frame) {
+static uint32_t chain_node(const char *frame, uint32_t depth) {
   uint32_t frames[CHAIN_MAX], count = 0, node = 0;
   struct running_frame running;
-  for (; frame && count < chain_depth; frame = frame_outside(frame))
+  for (; frame && count < depth; frame = frame_outside(frame))
     if (running_frame_at(frame, &running)) frames[count++] = frame_running(running);
   while (count) node = node_of(node, frames[--count]);
   return node;
 }
 
 uint32_t line_node_without_gil(void *thread_state) {
-  if (!running_frame_slow) return chain_node(frame_innermost(&frame_layout, thread_state));
+  if (!running_frame_slow) return chain_node(frame_innermost(&frame_layout, thread_state), chain_depth);
   struct running_frame running = running_frame_ask(thread_state);
   return running.code ? node_of(0, frame_running(running)) : 0;
 }
+
+uint32_t line_node_whole(const char *frame) { return running_frame_slow ? 0 : chain_node(frame, CHAIN_MAX); }
 
 static void lines_forget(void) {
   line_known_from = line_count;

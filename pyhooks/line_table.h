@@ -41,6 +41,9 @@ line_id line_of_import(line_id importing);
 // of the GIL inside a call from Python: its frames and code stand still meanwhile, and this table is not touched.
 uint32_t line_node_without_gil(void *thread_state);
 
+// The same of all lines from `frame` on, whatever --py-depth is; CHAIN_MAX at most.
+uint32_t line_node_whole(const char *frame);
+
 // Gives back the code objects that the table keeps alive, so that no other can take the address of one that is known.
 // The lines stay for who has their ids; what is looked up later makes new ones. The caller holds the GIL, is not in a
 // hook, and its frees are recorded: code objects that nobody else wants go here.

@@ -6,6 +6,7 @@
 #include "importing_frame.h"
 #include "interpreter_life.h"
 #include "object_map.h"
+#include "queued_call.h"
 
 #define MULTIPLIER 0x9E3779B97F4A7C15ull
 
@@ -152,19 +153,28 @@ static uint32_t key_value_import(struct running_frame importing, uint64_t size) 
 // ---- chains
 
 // Each line of it is in the line table, which keeps its code object alive: no other code takes its address.
-static line_id line_of_running_chain(const void *thread_state) {
+static line_id line_of_chain_at(const char *frame, uint32_t depth) {
   static line_id lines[CHAIN_MAX]; // guarded as the tables are
   uint32_t count = 0;
   struct running_frame read;
-  const char *frame = frame_innermost(&frame_layout, thread_state);
-  for (; frame && count < chain_depth; frame = frame_outside(frame))
+  for (; frame && count < depth; frame = frame_outside(frame))
     if (running_frame_at(frame, &read)) lines[count++] = line_of_key(read);
   if (count == 0) return line_of_key((struct running_frame){NULL, 0});
   return count > 1 ? line_of_chain(lines, count) : lines[0];
 }
 
-static uint32_t key_value_chain(const void *thread_state, const char *frame, uint64_t size) {
-  return key_value_hashed(chain_hash(&frame_layout, frame), size, line_of_running_chain, thread_state);
+static line_id line_of_running_chain(const void *frame) { return line_of_chain_at(frame, chain_depth); }
+
+static uint32_t key_value_chain(const char *frame, uint64_t size) {
+  return key_value_hashed(chain_hash(&frame_layout, frame), size, line_of_running_chain, frame);
+}
+
+// ---- what queues a call: all of its lines, for who makes the call to find them
+
+static line_id line_of_whole_chain(const void *frame) { return line_of_chain_at(frame, CHAIN_MAX); }
+
+static uint32_t key_value_queueing(const char *frame, uint64_t size) {
+  return key_value_hashed(chain_hash_whole(&frame_layout, frame), size, line_of_whole_chain, frame);
 }
 
 // Whether the frame's key is its alone as long as the line table keeps its code object alive: with a pointer to the
@@ -182,8 +192,8 @@ static void recent_key_set(struct frame_key key, uint64_t size, uint32_t value) 
     *recent_key(tag) = (struct recent_key){tag, key.code_bits, value << OBJECT_START_BITS};
 }
 
-static uint32_t key_value_of_chain(void *thread_state, const char *frame, uint64_t size) {
-  uint32_t value = key_value_chain(thread_state, frame, size);
+static uint32_t key_value_of_chain(const char *frame, uint64_t size) {
+  uint32_t value = key_value_chain(frame, size);
   recent_key_set(key_owned(frame_key_of_chain(&frame_layout, frame)), size, value);
   return value;
 }
@@ -204,13 +214,17 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   if (!thread_state) return key_value_of_frame((struct running_frame){NULL, 0}, size);
   if (python_interpreter_is_other(thread_state)) return key_value_other(running_frame_complete(thread_state), size);
   const char *frame = chain_depth > 1 ? frame_innermost(&frame_layout, thread_state) : NULL;
-  if (frame) return key_value_of_chain(thread_state, frame, size);
+  if (frame) return key_value_of_chain(frame, size);
   struct running_frame running = running_frame_complete(thread_state), importing;
-  bool by_import = running.code && !running_frame_slow && importing_code(running.code);
-  if (!by_import) return key_value_of_frame(running, size);
-  // Never in the cache: the next time it may be another import.
-  bool found = importing_frame_find(thread_state, &importing);
-  return found ? key_value_import(importing, size) : key_value_frame(running, size);
+  if (!running.code || running_frame_slow) return key_value_of_frame(running, size);
+  // These two never in the cache: the next time it may be another import, or another call.
+  if (importing_code(running.code)) {
+    bool found = importing_frame_find(thread_state, &importing);
+    return found ? key_value_import(importing, size) : key_value_frame(running, size);
+  }
+  if (queued_call_is_made_by(running.code))
+    return key_value_queueing(frame_innermost(&frame_layout, thread_state), size);
+  return key_value_of_frame(running, size);
 }
 
 HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {

@@ -228,6 +228,12 @@ void *const *frame_variables(const char *frame, const char *code, size_t *count)
 
 void *frame_variable(void *place) { return python.minor >= 14 ? (void *)((uintptr_t)place & ~FRAME_TAG_BITS) : place; }
 
+const void *frame_self(const char *frame) {
+  size_t count;
+  void *const *variables = frame_variables(frame, frame_read(&frame_layout, frame).code, &count);
+  return count ? frame_variable(variables[0]) : NULL;
+}
+
 // To 3.10 the variables are those of three tuples in a row.
 static void *variable_name(const char *code, size_t index) {
   const struct fields *at = fields();

@@ -63,6 +63,8 @@ const char *object_frame(const void *object);
 void *const *frame_variables(const char *frame, const char *code, size_t *count);
 // The object that a local variable's place holds.
 void *frame_variable(void *place);
+// The first local variable of a frame of Python code: in a method `self`. NULL: none.
+const void *frame_self(const char *frame);
 
 // Whether a Python string is that text.
 bool string_is(const void *string, const char *text);

@@ -6,7 +6,10 @@
 #include "../native/owner.h"
 #include "../native/report.h"
 #include "../native/session.h"
+#include "autograd_library.h"
+#include "behalf_lines.h"
 #include "detour.h"
+#include "hook_autograd.h"
 #include "hook_python.h"
 #include "line_table.h"
 #include "object_count.h"
@@ -48,6 +51,8 @@ static void tables_start(void) {
   ht_add_fork_hook(fork_child);
   object_scan_init();
   thread_titles_start();
+  behalf_lines_start();
+  hook_autograd_start();
   count_live_source = python_report_live_add;
   count_tally_source = python_report_tally_add;
   report_flags_add(HT_PROCESS_PYTHON);
@@ -67,8 +72,13 @@ void python_start_attached(void) {
   hook_python_install_attached();
 }
 
+static void close_watch(void) { ht_add_close_hook(autograd_library_closed); }
+
 __attribute__((constructor)) static void python_constructor(int argc, char **argv, char **environment) {
   (void)argc, (void)argv;
+  autograd_library_add_front();
+  ht_add_attach_hook(close_watch);
+  close_watch();
   if (!is_wanted(environment)) return;
   switch (python_api_find()) {
   case PYTHON_FOUND:

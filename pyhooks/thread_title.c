@@ -51,19 +51,19 @@ static bool is_starter(const char *code) {
          string_ends(field_pointer(code, frame_layout.code_filename), "threading.py");
 }
 
-// Its first variable is `self`.
-static const void *started_by(void *thread_state) {
+const char *thread_start_frame(const char *frame) {
   struct running_frame read;
-  const char *frame = frame_innermost(&frame_layout, thread_state);
   for (uint32_t frames = 0; frame && frames < STARTER_FRAMES; frame = frame_outside(frame)) {
     if (!running_frame_at(frame, &read)) continue;
+    if (is_starter(read.code)) return frame;
     frames++;
-    if (!is_starter(read.code)) continue;
-    size_t count;
-    void *const *variables = frame_variables(frame, read.code, &count);
-    return count ? frame_variable(variables[0]) : NULL;
   }
   return NULL;
+}
+
+static const void *started_by(void *thread_state) {
+  const char *frame = thread_start_frame(frame_innermost(&frame_layout, thread_state));
+  return frame ? frame_self(frame) : NULL;
 }
 
 static bool title_of_new(char name[THREAD_NAME_BYTES]) {

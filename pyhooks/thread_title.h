@@ -7,6 +7,9 @@
 // From now on native asks here.
 void thread_titles_start(void);
 
+// The frame of threading.Thread.start that `frame` is in or next to; NULL: none.
+const char *thread_start_frame(const char *frame);
+
 // Where Python keeps its threads is looked up. The caller holds the GIL.
 void thread_titles_look(void);
 // And what they are called is read, for good: the interpreter is being taken down.

@@ -7,6 +7,7 @@ schema_problems and total_problems return a line for each thing that is wrong.
 import re
 
 KINDS = ("heap", "mmap", "device", "pinned", "managed", "python")
+BEHALF = ("[on behalf of]", "[started on behalf of]", "[backward of]")
 REASONS = ("exit", "_exit", "signal", "crash", "snapshot", "detach", "exec", "killed")
 
 
@@ -337,7 +338,9 @@ def _check_stack(stack, path, wrong):
     frames = [frame for frame in stack if isinstance(frame, dict)]
     if len({"module" in frame for frame in frames}) > 1 and any("lang" not in frame for frame in frames):
         wrong.append(f"{path}: native and Python frames together, and not each says its lang")
-    if any(frame.get("function") == "[truncated]" for frame in frames[:-1]):
+    functions = [frame.get("function") for frame in frames]
+    # The thread's own part may be cut, those on whose behalf it works stand behind it.
+    if any(one == "[truncated]" and other not in BEHALF for one, other in zip(functions, functions[1:])):
         wrong.append(f"{path}: [truncated] inside the stack")
 
 

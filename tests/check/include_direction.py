@@ -19,7 +19,8 @@ LAYERS = [
     ("lock", ["lock", "buffer", "process_info"]),
     (
         "stacks and sites",
-        ["cfi", "rules", "unwind", "stack_*", "epilogue", "modules", "site", "site_*", "owner", "timeline", "marks"],
+        ["cfi", "rules", "unwind", "stack_*", "epilogue", "modules", "site", "site_*", "owner", "behalf"]
+        + ["timeline", "marks"],
     ),
     ("live, count", ["live", "live_*", "count", "count_*", "ranges"]),
     ("thread", ["thread", "ended_threads", "session", "library_function", "library_scope"]),

@@ -1,0 +1,158 @@
+"""Case 95: what a thread allocates for others stands behind the lines of who queued it, or who started the thread."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from expectations import tagged_lines
+from heaptide_run import EVERY_ROW, traced
+from program_build import build
+from python_versions import PYTHONS
+from report_schema import schema_problems, total_problems
+
+PROGRAMS = Path(__file__).resolve().parent / "python"
+QUEUED, STARTED, BACKWARD = "[on behalf of]", "[started on behalf of]", "[backward of]"
+LABELS = (QUEUED, STARTED, BACKWARD)
+
+
+def library():
+    return build(PROGRAMS / "on_behalf.c", flags=["-shared", "-fPIC"])
+
+
+def run(argv, out, *options, **how):
+    report = traced(argv, out=out, options=["-q", "--py", *options], **how).report(*EVERY_ROW)
+    assert schema_problems(report) + total_problems(report) == []
+    return report
+
+
+def native_rows_of(report, size):
+    """The rows of malloc's blocks of that size."""
+    rows = [row for row in report["hotspots"] if row["kind"] == "heap"]
+    return [row for row in rows if row["allocated_bytes"] == size * row["allocations"]]
+
+
+def parts_of(row, source):
+    """The stack cut at its labels: {label: the lines of `source` behind it}, "" for the thread's own."""
+    parts, label = {"": []}, ""
+    for frame in row["stack"]:
+        if frame["function"] in LABELS:
+            label = frame["function"]
+            parts[label] = []
+        elif frame.get("lang", "python") == "python" and frame["file"] and Path(frame["file"]).name == source.name:
+            parts[label].append(frame["line"])
+    return parts
+
+
+# Size: (label, tag of the innermost line of the program behind it, tag of the thread's own line).
+EXPECTED = {
+    100_001: (QUEUED, "first", "work"),
+    100_002: (QUEUED, "second", "work"),
+    100_003: (QUEUED, "function", None),
+    100_004: (QUEUED, "map", "work"),
+    100_005: (STARTED, "thread", "work"),
+    100_006: (STARTED, "subclass", "run"),
+    100_007: (STARTED, "native", None),
+    100_008: (QUEUED, "asyncio", "work"),
+    100_009: (STARTED, "first", "initialize"),
+    100_010: (STARTED, "inner", "work"),
+    100_011: (None, None, "main"),
+}
+
+
+@pytest.mark.parametrize("options", [[], ["--py-depth", "64"], ["--depth", "64", "--per-thread"]], ids=" ".join)
+@pytest.mark.parametrize("name", PYTHONS)
+def test_queued_calls_and_started_threads(name, options, out):
+    source = PROGRAMS / "on_behalf.py"
+    tags = tagged_lines(source.read_text())
+    report = run([PYTHONS[name], source, library()], out, *options)
+    for size, (label, behind, own) in EXPECTED.items():
+        rows = native_rows_of(report, size)
+        assert sum(row["allocations"] for row in rows) == (3 if size == 100_004 else 1), (size, rows)
+        for row in rows:
+            parts = parts_of(row, source)
+            assert [part for part in parts if part] == ([label] if label else []), (size, parts)
+            if label:
+                assert parts[label][0] == tags["@" + behind], (size, parts, tags)
+                assert parts[label][-1] == tags["@inner" if size == 100_010 else "@module"], "all lines further out"
+            assert parts[""][:1] == ([tags["@" + own]] if own else []), (size, parts)
+
+
+def test_without_py_nothing_is_added(out):
+    """The lines are Python's: without --py stacks are native ones alone."""
+    run = traced([sys.executable, PROGRAMS / "on_behalf.py", library()], out=out, options=["-q"])
+    assert not any(frame["function"] in LABELS for row in run.report(*EVERY_ROW)["leaks"] for frame in row["stack"])
+
+
+# ---- PyTorch
+
+
+LEVELS, WEIGHTS = 70, 50_000
+PASSES = f"""\
+import threading
+import torch
+torch.set_num_threads(1)
+LEVELS, WEIGHTS = {LEVELS}, {WEIGHTS}
+threads = {{}}
+class Level(torch.autograd.Function):
+    @staticmethod
+    def forward(context, argument, level):
+        context.level = level
+        return argument.clone()
+    @staticmethod
+    def backward(context, gradient):
+        threads[context.level] = threading.get_native_id()
+        if context.level < LEVELS:
+            with torch.enable_grad():
+                one_level(context.level + 1)
+        return gradient, None
+def one_level(level):
+    weight = torch.ones(WEIGHTS + level, requires_grad=True)
+    product = weight * 2  # @forward
+    loss = product.sum() + Level.apply(torch.ones(1, requires_grad=True), level).sum()
+    loss.backward()  # @backward
+one_level(0)
+class Failing(torch.autograd.Function):
+    @staticmethod
+    def forward(context, argument):
+        return argument.clone()
+    @staticmethod
+    def backward(context, gradient):
+        raise ValueError
+try:
+    Failing.apply(torch.ones(1, requires_grad=True)).backward()
+    raise SystemExit("no exception")
+except ValueError:
+    kept = torch.ones(40_001)  # @after
+print(*[threads[level] for level in range(LEVELS + 1)])
+"""
+
+
+def bytes_of(level):
+    return 4 * (WEIGHTS + level)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="torch is pinned for CPython 3.11 only")
+def test_backward_passes_of_pytorch(tmp_path, out):
+    """A gradient is of the line of the forward pass. From 60 passes inside each other on PyTorch does the next one in a
+    thread of its own, which has no line of Python: there it is on behalf of who asked for the pass."""
+    source = tmp_path / "passes.py"
+    source.write_text(PASSES)
+    tags = tagged_lines(PASSES)
+    run = traced([sys.executable, source], out=out, options=["-q", "--py"], timeout=200)
+    assert run.status == 0, run.describe()
+    threads = [int(word) for word in run.stdout.split()]
+    report = run.report(*EVERY_ROW)
+    elsewhere = [level for level in range(1, LEVELS + 1) if threads[level] != threads[level - 1]]
+    assert elsewhere, "PyTorch started no thread of its own"
+    gradients = [row for row in report["hotspots"] if row["allocated_bytes"] >= 4 * WEIGHTS]
+    gradients = [row for row in gradients if parts_of(row, source).get(BACKWARD) == [tags["@forward"]]]
+    assert sum(row["allocated_bytes"] for row in gradients) == sum(bytes_of(level) for level in range(LEVELS + 1))
+    queued = [row for row in gradients if QUEUED in parts_of(row, source)]
+    assert sum(row["allocated_bytes"] for row in queued) == sum(map(bytes_of, elsewhere)), (elsewhere, queued)
+    for row in queued:
+        parts = parts_of(row, source)
+        assert parts[""] == [] and parts[QUEUED][:1] == [tags["@backward"]] and row["site"]["line"] == tags["@forward"]
+    (after,) = [row for row in report["hotspots"] if row["allocated_bytes"] == 160_004]
+    assert list(parts_of(after, source)) == [""] and after["site"]["line"] == tags["@after"]
