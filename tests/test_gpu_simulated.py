@@ -285,3 +285,102 @@ def test_killed_with_memory_in_use(out):
     assert (event["asked_bytes"], event["live_bytes"]) == (1 << 45, 7 * mib)
     holders = [(row["site"]["line"], row["bytes"], row["blocks"]) for row in event["holders"]]
     assert holders == [(lines["@held"], 5 * mib, 5), (lines["@streamed"], 2 * mib, 1)]
+
+
+def simulated_report(name, out, *options):
+    """The run's report and its text."""
+    program, environment = build(name)
+    run = heaptide_run.traced([program], out=out, options=options, env=environment)
+    assert run.status == 0, run.describe()
+    text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()
+    return run.report(*heaptide_run.EVERY_ROW), text
+
+
+def test_a_pool_that_ended_is_in_no_figure(out):
+    _, text = simulated_report("sim_pool_ends.c", out)
+    assert "10.0 MiB  in tensors, 10.0 MiB reserved by the pool and unused, 0 B outside the framework" in text
+    assert "of device in a pool, unused at the peak, 10.0 MiB live in 1 block" in text
+
+
+def test_host_memory_is_no_want_of_the_device(out):
+    report, _ = simulated_report("sim_host_memory.c", out)
+    lines = expectations.tagged_lines((gpu_gear.PROGRAMS / "sim_host_memory.c").read_text())
+    told = report["gpu"]["out_of_memory"]
+    assert told["failed"] == 1 and [event["site"]["line"] for event in told["events"]] == [lines["@refused"]]
+
+
+def test_streams_beyond_the_limit_keep_their_device(out):
+    report, _ = simulated_report("sim_stream_limit.c", out)
+    assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1 << 20), (1, 2 << 20)]
+    assert len(report["gpu"]["streams"]) == 4096 and report["gpu"]["streams"][-1]["live_bytes"] == 3 << 20
+
+
+REOPENER = """
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int count, char **paths) {
+  for (int i = 1; i < count; i++) {
+    void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL), *block;
+    int (*make)(void **, unsigned long) = (int (*)(void **, unsigned long))dlsym(library, "hipMalloc");
+    if (make(&block, 4096)) return 2;
+    usleep(5000); // the driver is asked once in a millisecond
+    dlclose(library);
+    mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // the next one comes to lie elsewhere
+  }
+  return 0;
+}
+"""
+
+
+def test_the_driver_of_a_library_that_is_closed_is_not_asked(out, tmp_path):
+    """Three times another library, each at another address; the driver is asked in each round."""
+    (tmp_path / "reopener.c").write_text(REOPENER)
+    subprocess.run(["gcc", "reopener.c", "-o", "reopener"], cwd=tmp_path, check=True)
+    paths = [f"{gpu_gear.simulated(major)['LD_LIBRARY_PATH']}/libamdhip64.so.{major}" for major in (6, 7, 6)]
+    options = ["--gpu-timeline", "frag", "--every", "1"]
+    run = heaptide_run.traced([tmp_path / "reopener", *paths], out=out, options=options)
+    assert run.status == 0, run.describe()
+    assert run.report()["gpu"]["fragmentation"] is not None
+
+
+def test_contexts_have_devices(out):
+    report, _ = simulated_report("sim_contexts.c", out)
+    assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1024), (1, 10240)]
+
+
+FRONT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+static int (*next)(void **, unsigned long);
+int hipMalloc(void **block, unsigned long bytes) {
+  if (!next) next = (int (*)(void **, unsigned long))dlsym(RTLD_NEXT, "hipMalloc");
+  return bytes > 4 << 20 ? 2 : next(block, bytes);
+}
+"""
+BEHIND = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int hipMalloc(void **, unsigned long);
+int main(void) {
+  void *block;
+  int (*found)(void **, unsigned long) = (int (*)(void **, unsigned long))dlsym(RTLD_DEFAULT, "hipMalloc");
+  if (hipMalloc(&block, 1 << 20) || found(&block, 2 << 20)) return 1;
+  return hipMalloc(&block, 8 << 20) != 2 || found(&block, 8 << 20) != 2;
+}
+"""
+
+
+def test_a_library_in_front_of_hip(out, tmp_path):
+    """A preloaded library that limits what a program may take has its say, and what passes counts once, by each way."""
+    (tmp_path / "front.c").write_text(FRONT)
+    (tmp_path / "behind.c").write_text(BEHIND)
+    environment = gpu_gear.simulated(6)
+    hip = ["-L" + environment["LD_LIBRARY_PATH"], "-l:libamdhip64.so.6"]
+    subprocess.run(["gcc", "-shared", "-fPIC", "front.c", "-o", "libfront.so"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "behind.c", *hip, "-o", "behind"], cwd=tmp_path, check=True)
+    environment = {**environment, "LD_PRELOAD": str(tmp_path / "libfront.so")}
+    run = heaptide_run.beside([tmp_path / "behind"], out=out, env=environment)
+    assert run.status == 0, run.describe()
+    device = run.report()["summary"]["by_kind"]["device"]
+    assert (device["live_bytes"], device["allocations"]) == (3 << 20, 2)
