@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -384,3 +385,50 @@ def test_a_library_in_front_of_hip(out, tmp_path):
     assert run.status == 0, run.describe()
     device = run.report()["summary"]["by_kind"]["device"]
     assert (device["live_bytes"], device["allocations"]) == (3 << 20, 2)
+
+
+def test_out_of_memory_names_the_largest_gap(out):
+    """Of the pools of the device that was asked; what a pool's tensors hold is not held by the pool."""
+    report, text = simulated_report("sim_gaps.c", out)
+    lines = expectations.tagged_lines((gpu_gear.PROGRAMS / "sim_gaps.c").read_text())
+    mib = 1 << 20
+    first, second = report["gpu"]["out_of_memory"]["events"]
+    assert (first["device"], first["asked_bytes"], first["live_bytes"]) == (0, 1 << 45, 120 * mib)
+    assert (second["device"], second["asked_bytes"], second["live_bytes"]) == (1, 1 << 44, 40 * mib)
+    assert (first["pool_gap_bytes"], second["pool_gap_bytes"]) == (9 * mib, 35 * mib)
+    held = [(row["site"]["line"], row["bytes"]) for row in first["holders"]]
+    assert held == [(lines["@outside"], 100 * mib), (lines["@pool"], 13 * mib), (lines["@tensors"], 7 * mib)]
+    held = [(row["site"]["line"], row["bytes"]) for row in second["holders"]]
+    assert held == [(lines["@other_pool"], 35 * mib), (lines["@other_tensor"], 5 * mib)]
+    assert "32.0 TiB  asked of device 0" in text and "120 MiB held, largest gap in a pool 9.00 MiB" in text
+
+
+ASKING_PYTHON = """
+import ctypes
+library, block = ctypes.CDLL("libamdhip64.so.6"), ctypes.c_void_p()
+def ask(name, size, *more):
+    return getattr(library, name)(ctypes.byref(block), ctypes.c_size_t(size), *more)
+assert [ask("hipMalloc", 1 << 20), ask("hipHostMalloc", 4096, 0), ask("hipMallocManaged", 8192, 1)] == [0, 0, 0]
+assert ask("hipMalloc", 1 << 45) == 2
+"""
+
+
+def test_lines_of_python(out, tmp_path):
+    """Blocks of each kind, and device memory that was refused, at the line of Python that asked for them."""
+    script = tmp_path / "asking.py"
+    script.write_text(ASKING_PYTHON)
+    run = heaptide_run.traced([sys.executable, script], out=out, options=["--py"], env=gpu_gear.simulated(6))
+    assert run.status == 0, run.describe()
+    report = run.report(*heaptide_run.EVERY_ROW)
+
+    def line(stack):
+        return next((frame["file"], frame["line"]) for frame in stack if frame.get("lang", "python") == "python")
+
+    leaks = {row["kind"]: row for row in report["leaks"] if row["kind"] in ("device", "pinned", "managed")}
+    sizes = {kind: (row["direct_bytes"], row["blocks"]) for kind, row in leaks.items()}
+    assert sizes == {"device": (1 << 20, 1), "pinned": (4096, 1), "managed": (8192, 1)}
+    assert {line(row["stack"]) for row in leaks.values()} == {(str(script), 5)}
+    (event,) = report["gpu"]["out_of_memory"]["events"]
+    assert line(event["stack"]) == (str(script), 5) and line(event["holders"][0]["stack"]) == (str(script), 5)
+    text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()
+    assert "asking.py:5" in text.split("LEAKS")[0]
