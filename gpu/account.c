@@ -165,7 +165,7 @@ void call_taken_end(struct hip_call *call, hip_status status) {
 }
 
 void call_failed(struct hip_call *call, hip_status status, uint64_t asked_bytes) {
-  if (status != HIP_OUT_OF_MEMORY || !call_record_begin(call)) return;
+  if (status != HIP_OUT_OF_MEMORY || asked_bytes == HOST_MEMORY || !call_record_begin(call)) return;
   memory_failure_note(call->thread, ht_site(call->thread, call->frame, HT_KIND_DEVICE), asked_bytes,
                       device_index(gpu_current_device));
   ht_hook_end(call->thread);
@@ -189,9 +189,11 @@ void made(struct hip_call *call, enum gpu_space space, void *key, uint64_t size_
                                        .device = device_index(gpu_current_device)});
 }
 
-static int pool_device_locked(const void *pool, const struct gpu_stream *stream) {
+// The pool's, or the stream's; of a stream that is counted with others (GPU_STREAMS_MAX) it is not known.
+static uint8_t async_device_locked(const void *pool, const void *handle, const struct gpu_stream *stream) {
   const struct gpu_block *block = pool ? block_find_locked(SPACE_POOL, (uintptr_t)pool) : NULL;
-  return block ? block->device : stream->device;
+  if (block) return block->device;
+  return stream_is(stream, handle) ? stream->device : device_index(gpu_current_device);
 }
 
 void made_async(struct hip_call *call, void *pointer, uint64_t size_bytes, void *pool, void *stream) {
@@ -202,7 +204,7 @@ void made_async(struct hip_call *call, void *pointer, uint64_t size_bytes, void 
   lock_take(thread_front_lock());
   block.stream = stream_find_locked(stream, gpu_current_device);
   const struct gpu_stream *known = &gpu_streams[block.stream - 1];
-  block.device = (uint8_t)pool_device_locked(pool, known);
+  block.device = async_device_locked(pool, stream, known);
   block.flags = known->capturing ? GPU_BLOCK_GRAPH : 0;
   lock_drop(thread_front_lock());
   ht_hook_end(call->thread);
@@ -313,17 +315,33 @@ static void handle_drop_locked(struct thread *thread, uintptr_t handle) {
   if (physical && --physical->references == 0) account_remove_locked(thread, physical, false);
 }
 
+// Those that begin where the one before ends, as far as they do: each is found without a walk through the table, which
+// holds tens of thousands of them when a framework's segments expand.
+static uintptr_t mappings_end_in_turn_locked(struct thread *thread, uintptr_t start, uintptr_t end) {
+  struct gpu_block *block;
+  while (start < end && (block = block_find_locked(SPACE_MAPPING, start))) {
+    struct gpu_block gone = *block;
+    pieces_container_end_locked(block);
+    block_remove_locked(block);
+    handle_drop_locked(thread, gone.owner);
+    start += gone.size_bytes;
+  }
+  return start;
+}
+
 // One call may end several mappings, each of a handle that may go with it.
 void mappings_ended(struct hip_call *call, void *pointer, uint64_t size_bytes) {
   struct unmapping unmapping = {call->thread, (uintptr_t)pointer, (uintptr_t)pointer + size_bytes, 0};
   if (!call_record_begin(call)) return;
   ht_called(call->thread, 0, size_bytes);
   lock_take(thread_front_lock());
-  do {
+  unmapping.start = mappings_end_in_turn_locked(call->thread, unmapping.start, unmapping.end);
+  while (unmapping.start < unmapping.end) {
     unmapping.handle = 0;
     block_each_locked(mapping_keep, &unmapping);
-    if (unmapping.handle) handle_drop_locked(call->thread, unmapping.handle);
-  } while (unmapping.handle);
+    if (!unmapping.handle) break;
+    handle_drop_locked(call->thread, unmapping.handle);
+  }
   lock_drop(thread_front_lock());
   ht_hook_end(call->thread);
 }
@@ -354,9 +372,8 @@ static bool reset_keep(struct gpu_block *block, void *context) {
   bool goes = block->device == reset->device && (block->kind == HT_KIND_DEVICE || block->kind == GPU_NOT_COUNTED) &&
               block->space != SPACE_GRAPH && block->space != SPACE_GRAPH_EXEC;
   if (goes) {
-    block->taken_bytes = 0; // pieces go by themselves
+    pieces_block_gone_locked(block);
     use_gone(block);
-    if (block->space == SPACE_TENSOR || block->space == SPACE_MAPPING) pieces_container_end_locked(block);
     if (block->kind != GPU_NOT_COUNTED)
       count_free(&reset->thread->count, block->site, (enum ht_kind)block->kind, block->size_bytes, false);
   }

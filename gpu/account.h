@@ -37,6 +37,7 @@ void call_taken_end(struct hip_call *call, hip_status status);
 bool call_lent(const struct hip_call *call, const void *address);
 
 // A call that should have made `asked_bytes` failed.
+#define HOST_MEMORY 0 // of a device none
 void call_failed(struct hip_call *call, hip_status status, uint64_t asked_bytes);
 
 // ---- what a call that succeeded made; a NULL pointer or no bytes is no block

@@ -1,5 +1,6 @@
 #include "driver_use.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "../native/library_function.h"
@@ -19,7 +20,12 @@ struct driver_use {
 bool driver_use_wanted;
 static uint64_t period_ns, due_ns;
 static struct driver_use uses[GPU_DEVICES_MAX];
-static int (*default_pool)(void **, int), (*pool_attribute)(void *, int, void *);
+
+typedef int (*default_pool_call)(void **, int);
+typedef int (*pool_attribute_call)(void *, int, void *);
+static default_pool_call default_pool;
+static pool_attribute_call pool_attribute;
+static bool pool_looked_for;
 
 void driver_use_init(uint64_t period) {
   period_ns = period;
@@ -27,19 +33,31 @@ void driver_use_init(uint64_t period) {
 }
 
 static void functions_find(void) {
-  static bool looked;
-  if (__atomic_exchange_n(&looked, true, __ATOMIC_RELAXED)) return;
-  default_pool = (int (*)(void **, int))library_function_find("libamdhip64.so", "hipDeviceGetDefaultMemPool");
-  pool_attribute = (int (*)(void *, int, void *))library_function_find("libamdhip64.so", "hipMemPoolGetAttribute");
+  if (__atomic_exchange_n(&pool_looked_for, true, __ATOMIC_RELAXED)) return;
+  void *pool = library_function_find("libamdhip64.so", "hipDeviceGetDefaultMemPool");
+  void *attribute = library_function_find("libamdhip64.so", "hipMemPoolGetAttribute");
+  __atomic_store_n(&default_pool, (default_pool_call)pool, __ATOMIC_RELEASE);
+  __atomic_store_n(&pool_attribute, (pool_attribute_call)attribute, __ATOMIC_RELEASE);
+}
+
+void driver_use_library_closed(void) {
+  Dl_info info;
+  void *function = (void *)__atomic_load_n(&default_pool, __ATOMIC_ACQUIRE);
+  if (function && dladdr(function, &info)) return;
+  __atomic_store_n(&default_pool, NULL, __ATOMIC_RELEASE);
+  __atomic_store_n(&pool_attribute, NULL, __ATOMIC_RELEASE);
+  __atomic_store_n(&pool_looked_for, false, __ATOMIC_RELEASE);
 }
 
 static uint64_t pool_unused_ask(int device) {
   void *pool = NULL;
   uint64_t reserved = 0, used = 0;
   functions_find();
-  if (!default_pool || !pool_attribute || default_pool(&pool, device) != HIP_SUCCESS) return 0;
-  if (pool_attribute(pool, POOL_RESERVED_NOW, &reserved) != HIP_SUCCESS) return 0;
-  if (pool_attribute(pool, POOL_USED_NOW, &used) != HIP_SUCCESS) return 0;
+  default_pool_call pool_of = __atomic_load_n(&default_pool, __ATOMIC_ACQUIRE);
+  pool_attribute_call attribute_of = __atomic_load_n(&pool_attribute, __ATOMIC_ACQUIRE);
+  if (!pool_of || !attribute_of || pool_of(&pool, device) != HIP_SUCCESS) return 0;
+  if (attribute_of(pool, POOL_RESERVED_NOW, &reserved) != HIP_SUCCESS) return 0;
+  if (attribute_of(pool, POOL_USED_NOW, &used) != HIP_SUCCESS) return 0;
   return reserved > used ? reserved - used : 0;
 }
 

@@ -1,6 +1,7 @@
-// What the driver says is in use (--gpu-timeline frag). These, and after an attach device_look's (streams.h), are the
-// only HIP calls that heaptide makes. They are made at the entry of a wrapper, where the program is about to call HIP
-// itself: nothing of HIP's is held there, and what the program's own call leaves for hipGetLastError comes after.
+// What the driver says is in use (--gpu-timeline frag). These, and device_look's after an attach or a change of
+// contexts (streams.h), are the only HIP calls that heaptide makes. They are made at the entry of a wrapper, where the
+// program is about to call HIP itself: nothing of HIP's is held there, and what the program's own call leaves for
+// hipGetLastError comes after.
 #ifndef HT_DRIVER_USE_H
 #define HT_DRIVER_USE_H
 
@@ -20,5 +21,7 @@ uint64_t driver_in_use_live_bytes(uint8_t device); // of the device, when its dr
 uint64_t driver_pool_unused_bytes(uint8_t device);
 
 void driver_use_fork_child(void);
+// After a dlclose, as hip_library_closed.
+void driver_use_library_closed(void);
 
 #endif

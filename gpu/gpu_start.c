@@ -37,6 +37,7 @@ static void fork_child(void) {
 
 static void closed(void) {
   hip_library_closed();
+  driver_use_library_closed();
   c10_library_closed();
 }
 

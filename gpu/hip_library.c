@@ -84,7 +84,8 @@ bool hip_redirection(const char *name, struct got_redirection *found) {
 // One library is followed: the functions of a second one that is loaded beside it are handed out as they are.
 void *hip_wrapped(const char *name, void *found) {
   int function = found ? hip_function_named(name) : -1;
-  if (function < 0 || hip_is_wrapper(found) || !is_hip(found)) return found;
+  if (function < 0 || hip_is_wrapper(found)) return found;
+  if (!is_hip(found) && hip_real((enum hip_function)function) != found) return found;
   void *known = NULL;
   bool first = __atomic_compare_exchange_n(&hip_real_functions[function], &known, found, false, __ATOMIC_ACQ_REL,
                                            __ATOMIC_ACQUIRE);

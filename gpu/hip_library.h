@@ -28,7 +28,7 @@ void hip_real_find_all(void);
 bool hip_redirection(const char *name, struct got_redirection *found);
 
 // What a caller that looks a function up by `name` and finds `found` is to get: the wrapper when `found` is a HIP
-// library's and the table has the name, else `found`.
+// library's, or of a library in front of it, and the table has the name, else `found`.
 void *hip_wrapped(const char *name, void *found);
 
 // The table's number of `name`, or -1.

@@ -155,12 +155,23 @@ static bool piece_outside(struct gpu_block *block, void *context) {
   return false;
 }
 
-void pieces_end_locked(struct thread *thread, const struct gpu_block *block) {
+void pieces_block_gone_locked(const struct gpu_block *block) {
   if (block->flags & GPU_BLOCK_POOL) gpu_devices[block->device].pool_bytes -= block->size_bytes;
-  if (!active || !is_container(block)) return;
-  struct span span = {thread, block->key, block->key + block->size_bytes};
-  if (block->flags & GPU_BLOCK_POOL || block->space == SPACE_MAPPING) block_each_locked(piece_outside, &span);
   pieces_container_end_locked(block);
+}
+
+// The block has left the table by now: its pieces did not find it when they went.
+static void taken_return(struct thread *thread, const struct gpu_block *block) {
+  count_lend(&thread->count, block->site, -(int64_t)block->taken_bytes);
+  site_use_add_locked(block->site, block->taken_bytes);
+}
+
+void pieces_end_locked(struct thread *thread, const struct gpu_block *block) {
+  struct span span = {thread, block->key, block->key + block->size_bytes};
+  bool may_hold = block->flags & GPU_BLOCK_POOL || block->space == SPACE_MAPPING;
+  if (active && may_hold && is_container(block)) block_each_locked(piece_outside, &span);
+  if (block->taken_bytes) taken_return(thread, block);
+  pieces_block_gone_locked(block);
 }
 
 struct device_pieces {

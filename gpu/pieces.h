@@ -21,6 +21,8 @@ void pieces_container_add_locked(const struct gpu_block *block);
 void pieces_container_end_locked(const struct gpu_block *block);
 void pieces_end_locked(struct thread *thread, const struct gpu_block *block);
 void pieces_all_end_locked(struct thread *thread, uint8_t device);
+// A block went whose pieces have gone before it.
+void pieces_block_gone_locked(const struct gpu_block *block);
 
 // The largest unused part of a pool's block on `device`.
 uint64_t pieces_largest_gap_locked(uint8_t device);

@@ -26,7 +26,13 @@ uint8_t device_index(int device) {
   return (uint8_t)(device < GPU_DEVICES_MAX ? device : GPU_DEVICES_MAX - 1);
 }
 
-void device_set(int device) { gpu_current_device = device; }
+void device_set(int device) {
+  gpu_current_device = device;
+  device_asked = gpu_attach_number;
+}
+
+#define NEVER_ASKED UINT32_MAX
+void device_forget(void) { device_asked = NEVER_ASKED; }
 
 // A call of HIP as those of driver_use.h: the program's own follows.
 void device_look(struct thread *thread) {
@@ -76,8 +82,14 @@ static struct gpu_stream *stream_live_locked(uintptr_t handle, int device) {
   return NULL;
 }
 
+static uintptr_t handle_of(const void *handle) {
+  return (uintptr_t)handle == HIP_STREAM_LEGACY ? HIP_STREAM_NULL : (uintptr_t)handle;
+}
+
+bool stream_is(const struct gpu_stream *stream, const void *handle) { return stream->handle == handle_of(handle); }
+
 uint32_t stream_find_locked(void *handle, int device) {
-  uintptr_t wanted = (uintptr_t)handle == HIP_STREAM_LEGACY ? HIP_STREAM_NULL : (uintptr_t)handle;
+  uintptr_t wanted = handle_of(handle);
   struct gpu_stream *stream = stream_live_locked(wanted, device);
   return stream ? (uint32_t)(stream - gpu_streams) + 1 : stream_add_locked(wanted, device);
 }

@@ -42,7 +42,9 @@ bool streams_init(void);
 
 uint8_t device_index(int device);
 void device_set(int device);
-// At the entry of a wrapper: asks which device a thread has that was there before an attach.
+// The thread's device may be another one from now on.
+void device_forget(void);
+// At the entry of a wrapper: asks which device a thread has that was there before an attach, or that changed contexts.
 void device_look(struct thread *thread);
 // A process was attached to, for this number of times; 0: recorded from its first moment.
 extern HT_HIDDEN uint32_t gpu_attach_number; // kept over a detach
@@ -59,6 +61,8 @@ void stream_capture_end_locked(struct gpu_stream *stream);
 
 // The stream that `handle` names on `device` right now, as index + 1; a new one when it was not seen being made.
 uint32_t stream_find_locked(void *handle, int device);
+// False for one that stands for streams beyond GPU_STREAMS_MAX, `handle` among them.
+bool stream_is(const struct gpu_stream *stream, const void *handle);
 // Ends all streams of a device.
 void streams_end_locked(uint8_t device);
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -285,3 +286,149 @@ def test_killed_with_memory_in_use(out):
     assert (event["asked_bytes"], event["live_bytes"]) == (1 << 45, 7 * mib)
     holders = [(row["site"]["line"], row["bytes"], row["blocks"]) for row in event["holders"]]
     assert holders == [(lines["@held"], 5 * mib, 5), (lines["@streamed"], 2 * mib, 1)]
+
+
+def simulated_report(name, out, *options):
+    """The run's report and its text."""
+    program, environment = build(name)
+    run = heaptide_run.traced([program], out=out, options=options, env=environment)
+    assert run.status == 0, run.describe()
+    text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()
+    return run.report(*heaptide_run.EVERY_ROW), text
+
+
+def test_a_pool_that_ended_is_in_no_figure(out):
+    _, text = simulated_report("sim_pool_ends.c", out)
+    assert "10.0 MiB  in tensors, 10.0 MiB reserved by the pool and unused, 0 B outside the framework" in text
+    assert "of device in a pool, unused at the peak, 10.0 MiB live in 1 block" in text
+
+
+def test_host_memory_is_no_want_of_the_device(out):
+    report, _ = simulated_report("sim_host_memory.c", out)
+    lines = expectations.tagged_lines((gpu_gear.PROGRAMS / "sim_host_memory.c").read_text())
+    told = report["gpu"]["out_of_memory"]
+    assert told["failed"] == 1 and [event["site"]["line"] for event in told["events"]] == [lines["@refused"]]
+
+
+def test_streams_beyond_the_limit_keep_their_device(out):
+    report, _ = simulated_report("sim_stream_limit.c", out)
+    assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1 << 20), (1, 2 << 20)]
+    assert len(report["gpu"]["streams"]) == 4096 and report["gpu"]["streams"][-1]["live_bytes"] == 3 << 20
+
+
+REOPENER = """
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int count, char **paths) {
+  for (int i = 1; i < count; i++) {
+    void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL), *block;
+    int (*make)(void **, unsigned long) = (int (*)(void **, unsigned long))dlsym(library, "hipMalloc");
+    if (make(&block, 4096)) return 2;
+    usleep(5000); // the driver is asked once in a millisecond
+    dlclose(library);
+    mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // the next one comes to lie elsewhere
+  }
+  return 0;
+}
+"""
+
+
+def test_the_driver_of_a_library_that_is_closed_is_not_asked(out, tmp_path):
+    """Three times another library, each at another address; the driver is asked in each round."""
+    (tmp_path / "reopener.c").write_text(REOPENER)
+    subprocess.run(["gcc", "reopener.c", "-o", "reopener"], cwd=tmp_path, check=True)
+    paths = [f"{gpu_gear.simulated(major)['LD_LIBRARY_PATH']}/libamdhip64.so.{major}" for major in (6, 7, 6)]
+    options = ["--gpu-timeline", "frag", "--every", "1"]
+    run = heaptide_run.traced([tmp_path / "reopener", *paths], out=out, options=options)
+    assert run.status == 0, run.describe()
+    assert run.report()["gpu"]["fragmentation"] is not None
+
+
+def test_contexts_have_devices(out):
+    report, _ = simulated_report("sim_contexts.c", out)
+    assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1024), (1, 10240)]
+
+
+FRONT = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+static int (*next)(void **, unsigned long);
+int hipMalloc(void **block, unsigned long bytes) {
+  if (!next) next = (int (*)(void **, unsigned long))dlsym(RTLD_NEXT, "hipMalloc");
+  return bytes > 4 << 20 ? 2 : next(block, bytes);
+}
+"""
+BEHIND = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int hipMalloc(void **, unsigned long);
+int main(void) {
+  void *block;
+  int (*found)(void **, unsigned long) = (int (*)(void **, unsigned long))dlsym(RTLD_DEFAULT, "hipMalloc");
+  if (hipMalloc(&block, 1 << 20) || found(&block, 2 << 20)) return 1;
+  return hipMalloc(&block, 8 << 20) != 2 || found(&block, 8 << 20) != 2;
+}
+"""
+
+
+def test_a_library_in_front_of_hip(out, tmp_path):
+    """A preloaded library that limits what a program may take has its say, and what passes counts once, by each way."""
+    (tmp_path / "front.c").write_text(FRONT)
+    (tmp_path / "behind.c").write_text(BEHIND)
+    environment = gpu_gear.simulated(6)
+    hip = ["-L" + environment["LD_LIBRARY_PATH"], "-l:libamdhip64.so.6"]
+    subprocess.run(["gcc", "-shared", "-fPIC", "front.c", "-o", "libfront.so"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "behind.c", *hip, "-o", "behind"], cwd=tmp_path, check=True)
+    environment = {**environment, "LD_PRELOAD": str(tmp_path / "libfront.so")}
+    run = heaptide_run.beside([tmp_path / "behind"], out=out, env=environment)
+    assert run.status == 0, run.describe()
+    device = run.report()["summary"]["by_kind"]["device"]
+    assert (device["live_bytes"], device["allocations"]) == (3 << 20, 2)
+
+
+def test_out_of_memory_names_the_largest_gap(out):
+    """Of the pools of the device that was asked; what a pool's tensors hold is not held by the pool."""
+    report, text = simulated_report("sim_gaps.c", out)
+    lines = expectations.tagged_lines((gpu_gear.PROGRAMS / "sim_gaps.c").read_text())
+    mib = 1 << 20
+    first, second = report["gpu"]["out_of_memory"]["events"]
+    assert (first["device"], first["asked_bytes"], first["live_bytes"]) == (0, 1 << 45, 120 * mib)
+    assert (second["device"], second["asked_bytes"], second["live_bytes"]) == (1, 1 << 44, 40 * mib)
+    assert (first["pool_gap_bytes"], second["pool_gap_bytes"]) == (9 * mib, 35 * mib)
+    held = [(row["site"]["line"], row["bytes"]) for row in first["holders"]]
+    assert held == [(lines["@outside"], 100 * mib), (lines["@pool"], 13 * mib), (lines["@tensors"], 7 * mib)]
+    held = [(row["site"]["line"], row["bytes"]) for row in second["holders"]]
+    assert held == [(lines["@other_pool"], 35 * mib), (lines["@other_tensor"], 5 * mib)]
+    assert "32.0 TiB  asked of device 0" in text and "120 MiB held, largest gap in a pool 9.00 MiB" in text
+
+
+ASKING_PYTHON = """
+import ctypes
+library, block = ctypes.CDLL("libamdhip64.so.6"), ctypes.c_void_p()
+def ask(name, size, *more):
+    return getattr(library, name)(ctypes.byref(block), ctypes.c_size_t(size), *more)
+assert [ask("hipMalloc", 1 << 20), ask("hipHostMalloc", 4096, 0), ask("hipMallocManaged", 8192, 1)] == [0, 0, 0]
+assert ask("hipMalloc", 1 << 45) == 2
+"""
+
+
+def test_lines_of_python(out, tmp_path):
+    """Blocks of each kind, and device memory that was refused, at the line of Python that asked for them."""
+    script = tmp_path / "asking.py"
+    script.write_text(ASKING_PYTHON)
+    run = heaptide_run.traced([sys.executable, script], out=out, options=["--py"], env=gpu_gear.simulated(6))
+    assert run.status == 0, run.describe()
+    report = run.report(*heaptide_run.EVERY_ROW)
+
+    def line(stack):
+        return next((frame["file"], frame["line"]) for frame in stack if frame.get("lang", "python") == "python")
+
+    leaks = {row["kind"]: row for row in report["leaks"] if row["kind"] in ("device", "pinned", "managed")}
+    sizes = {kind: (row["direct_bytes"], row["blocks"]) for kind, row in leaks.items()}
+    assert sizes == {"device": (1 << 20, 1), "pinned": (4096, 1), "managed": (8192, 1)}
+    assert {line(row["stack"]) for row in leaks.values()} == {(str(script), 5)}
+    (event,) = report["gpu"]["out_of_memory"]["events"]
+    assert line(event["stack"]) == (str(script), 5) and line(event["holders"][0]["stack"]) == (str(script), 5)
+    text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()
+    assert "asking.py:5" in text.split("LEAKS")[0]

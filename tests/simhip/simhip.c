@@ -925,13 +925,49 @@ static status wait_for_device(void) {
   return OK;
 }
 status hipDeviceSynchronize(void) { return wait_for_device(); }
+
+// A context is its device.
+#define CONTEXT(device) ((void *)(0x51ul + (unsigned long)(device)))
+static __thread int context_stack[16], context_depth; // devices
+
+static int context_device(const void *context) {
+  uintptr_t number = (uintptr_t)context - 0x51ul;
+  return number < (uintptr_t)gpu_count ? (int)number : -1;
+}
 status hipCtxGetCurrent(void **context) {
-  *context = (void *)0x51ul;
+  *context = CONTEXT(current);
   return OK;
 }
 status hipDevicePrimaryCtxRetain(void **context, int device) {
-  (void)device;
-  return hipCtxGetCurrent(context);
+  if (device < 0 || device >= gpu_count) return told(101);
+  *context = CONTEXT(device);
+  return OK;
+}
+status hipCtxSetCurrent(void *context) {
+  if (context_device(context) < 0) return told(INVALID_VALUE);
+  current = context_device(context);
+  return OK;
+}
+status hipCtxPushCurrent(void *context) {
+  if (context_device(context) < 0 || context_depth == 16) return told(INVALID_VALUE);
+  context_stack[context_depth++] = current;
+  return hipCtxSetCurrent(context);
+}
+status hipCtxPopCurrent(void **context) {
+  if (!context_depth) return told(INVALID_CONTEXT);
+  *context = CONTEXT(current);
+  current = context_stack[--context_depth];
+  return OK;
+}
+status hipCtxCreate(void **context, unsigned flags, int device) {
+  (void)flags;
+  status result = hipDevicePrimaryCtxRetain(context, device);
+  return result ? result : hipCtxPushCurrent(*context);
+}
+status hipCtxDestroy(void *context) {
+  void *popped;
+  if (context_device(context) < 0) return told(INVALID_VALUE);
+  return context_depth && context_device(context) == current ? hipCtxPopCurrent(&popped) : OK;
 }
 
 // An unknown pointer is no error from 6.0 on, or CuPy does not start.
