@@ -62,6 +62,9 @@ static const char python_text[] =
     "  [no Python code]      allocated by the interpreter outside of any line: its start, the parser\n"
     "  [import]              Python's import system: what modules' code takes, at the import that the program ran\n"
     "  [truncated]           the stack goes on: --depth N keeps more native frames, --py-depth N more lines\n"
+    "  [on behalf of]        further out are the lines that queued this in an executor, or asked for a backward pass\n"
+    "  [started on behalf of]  ... that started the thread; it may have done other work since\n"
+    "  [backward of]         ... of PyTorch's forward pass\n"
     "\n"
     "Memory that only grows is usually held, not lost: see GROWTH, and held by.\n"
     "Tests: pytest --heaptide says what each leaks (docs/ci.md).\n";

@@ -259,6 +259,13 @@ HT_NOINLINE site_id ht_site(struct thread *thread, struct hook_frame frame, enum
   return site_of(thread, frame, kind);
 }
 
+HT_NOINLINE site_id ht_site_all_lines(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
+  thread->all_lines = true;
+  site_id site = site_of(thread, frame, kind);
+  thread->all_lines = false;
+  return site;
+}
+
 static HT_NOINLINE void free_begun(struct thread *thread, uintptr_t start) {
   struct block taken;
   bool temporary = thread->last_block == start;

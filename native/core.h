@@ -37,6 +37,8 @@ void ht_freed(struct thread *thread, const struct block *taken);
 // the blocks in a table of its own and counts them with count.h. The site of the hook that was entered at `frame`;
 // inside a hook.
 site_id ht_site(struct thread *thread, struct hook_frame frame, enum ht_kind kind);
+// The same with all lines of another language, whatever is kept of them else: for what comes seldom.
+site_id ht_site_all_lines(struct thread *thread, struct hook_frame frame, enum ht_kind kind);
 // `block` turns out to be counted elsewhere: when it is a heap block it counts as freed, and its own free will be none.
 void ht_disown(struct thread *thread, void *block);
 

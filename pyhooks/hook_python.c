@@ -236,6 +236,7 @@ static uint32_t native_lines(void) {
   if (unlikely(hook_python_ended)) interpreter_look_again();
   if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
   if (hook_python_ended || interpreter_phase == INTERPRETER_PREPARING) return 0;
+  if (unlikely(thread_tls->all_lines)) return behalf_lines_join(python_thread_state_anyway(), behalf_lines_here());
   void *state = python_thread_state();
   if (state) return behalf_lines_join(state, lines_with_gil(state));
   state = python.PyGILState_GetThisThreadState(); // extensions let go of the GIL around large allocations
