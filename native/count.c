@@ -15,18 +15,24 @@ static uint64_t rise_seen_ns; // when an allocation last went the slow way, on i
 static bool have_membarrier;
 static uint64_t start_tsc, spent_tsc; // on adding up with several threads
 static struct count *owner;           // may add up alone; NULL: nobody
-static struct count *last_adder;      // who added up last, and how often running
+static struct count *last_adder;      // who added up last, how often running, and how long that took
 static uint32_t adder_run;
+static uint64_t adder_run_tsc;
+static uint64_t thorough_tsc;  // what adding up took when threads last were made to notice
+static uint64_t vain_tsc;      // spent on looks in passing since one found a new peak
+static uint64_t commits_begun; // so that who waited for the lock knows of one that counted it in
 
 // While totals rise a thread may grow by this much before it comes here again, for the time of the peak. Costs no
 // exactness: the next free of any thread has the shares added up first.
 #define RISING_BYTES 65536
 // What a thread takes of the room below the peak beyond its need, at most.
 #define ROOM_BYTES 65536
-// Whoever added up this often with nobody else in between becomes the owner.
+// Whoever added up this often with nobody else in between, or in passing for as long as that takes, becomes the owner.
 #define OWNER_RUN 4
 // Time that may be spent on adding up shares: this many cycles (some milliseconds) and a 64th of the run.
 #define BURST_TSC (1ull << 24)
+// Taken from a bound so that each allocation of the thread goes the slow way.
+#define HELD_BYTES (INT64_C(1) << 62)
 // More for one is not its own: the thread had to wait for a CPU.
 #define ADD_UP_TSC_MOST (1ull << 16)
 // A peak that may be missed by less than this part of it is as good as followed.
@@ -118,6 +124,19 @@ static void freeze_all(void) {
   if (have_membarrier) sys_call3(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
+static void hold(struct thread *thread, void *unused) {
+  (void)unused;
+  int64_t *bound_bytes = &thread->count.shares[GAUGE_ALL].bound_bytes;
+  __atomic_store_n(bound_bytes, *bound_bytes - HELD_BYTES, __ATOMIC_RELAXED);
+}
+
+// But for a thread that has come since.
+static void let_go(struct thread *thread, void *unused) {
+  (void)unused;
+  int64_t *bound_bytes = &thread->count.shares[GAUGE_ALL].bound_bytes;
+  if (*bound_bytes < -HELD_BYTES / 2) __atomic_store_n(bound_bytes, *bound_bytes + HELD_BYTES, __ATOMIC_RELEASE);
+}
+
 static void peak_new(void) {
   count_peak_ns = count_rise_ns();
   __atomic_add_fetch(&count_shared.epoch, 1, __ATOMIC_RELAXED);
@@ -179,6 +198,20 @@ uint64_t count_peak_missed_bytes(void) {
 
 // ---- adding up
 
+// Whether there is a new peak.
+static bool sums_note(const struct sums *sums) {
+  bool risen = false;
+  if (put_off.begun) heights_note(sums);
+  for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
+    struct gauge *peak = &gauge_table[gauge];
+    if (sums->live_bytes[gauge] <= peak->peak_bytes) continue;
+    peak->peak_bytes = sums->live_bytes[gauge];
+    if (gauge == GAUGE_ALL) peak_new();
+    risen = true;
+  }
+  return risen;
+}
+
 // Adds up all shares and notes new peaks. They have to be frozen: then no share can grow; one that shrinks meanwhile
 // was being freed all along.
 static void add_up_frozen(void) {
@@ -186,13 +219,9 @@ static void add_up_frozen(void) {
   int64_t room[GAUGE_COUNT];
   thread_each(sum_all, &sums);
   if (!sums.threads) return; // nobody has allocated yet
-  if (put_off.begun) heights_note(&sums);
+  sums_note(&sums);
   for (int gauge = 0; gauge < GAUGE_COUNT; gauge++) {
     struct gauge *peak = &gauge_table[gauge];
-    if (sums.live_bytes[gauge] > peak->peak_bytes) {
-      peak->peak_bytes = sums.live_bytes[gauge];
-      if (gauge == GAUGE_ALL) peak_new();
-    }
     room[gauge] = (peak->peak_bytes - sums.live_bytes[gauge]) / (owner ? 1 : sums.threads);
     peak->bounds_bytes = 0;
   }
@@ -222,16 +251,63 @@ static void state_calm_locked(void) {
   __atomic_store_n(&count_shared.gauges_state, owner ? GAUGES_OWNED : GAUGES_QUIET, __ATOMIC_RELEASE);
 }
 
-// Adds up for a call of `count`'s thread, and keeps an eye on what that costs.
-static void add_up_for_locked(struct count *count) {
-  uint64_t before = __rdtsc();
-  adder_run = count == last_adder ? adder_run + 1 : 1;
+// Adding up for a call of a thread: an eye is kept on who does and on what that costs.
+
+static void adder_is(struct count *count) {
+  if (count != last_adder) adder_run = 0, adder_run_tsc = 0;
   last_adder = count;
-  if (adder_run >= OWNER_RUN && have_membarrier) owner_begin_locked(count);
+  adder_run++;
+}
+
+static bool is_owners_run(void) {
+  return have_membarrier && adder_run >= OWNER_RUN && adder_run_tsc >= OWNER_RUN * thorough_tsc;
+}
+
+static uint64_t spend_since(uint64_t before_tsc) {
+  uint64_t taken = __rdtsc() - before_tsc;
+  if (taken > ADD_UP_TSC_MOST) taken = ADD_UP_TSC_MOST;
+  spent_tsc += taken;
+  adder_run_tsc += taken;
+  return taken;
+}
+
+static void add_up_thoroughly_locked(struct count *count) {
+  uint64_t before = __rdtsc();
+  if (is_owners_run()) owner_begin_locked(count);
   add_up_locked();
   state_calm_locked();
-  uint64_t taken = __rdtsc() - before;
-  spent_tsc += taken < ADD_UP_TSC_MOST ? taken : ADD_UP_TSC_MOST;
+  thorough_tsc = spend_since(before);
+  vain_tsc = 0;
+}
+
+static void add_up_for_locked(struct count *count) {
+  adder_is(count);
+  add_up_thoroughly_locked(count);
+}
+
+// While totals rise, with nobody made to notice. Who sees that its bound is held waits at the lock; what a thread on
+// another CPU is about to allocate may pass and be missing, as if it came after. Whoever knows that it is there already
+// frees later, and finds it, as totals stay rising.
+static void look_in_passing_locked(void) {
+  struct sums sums = {0};
+  uint64_t before = __rdtsc();
+  thread_each(hold, NULL);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  thread_each(sum_all, &sums);
+  bool risen = sums_note(&sums);
+  thread_each(let_go, NULL);
+  uint64_t taken = spend_since(before);
+  vain_tsc = risen ? 0 : vain_tsc + taken;
+}
+
+// In passing, until that has taken as long for nothing, or for one thread alone, as what would end it.
+static void commit_for_locked(struct count *count) {
+  bool rising = count_shared.gauges_state == GAUGES_RISING;
+  adder_is(count);
+  if (rising && vain_tsc <= thorough_tsc && !is_owners_run())
+    look_in_passing_locked();
+  else
+    add_up_thoroughly_locked(count);
 }
 
 static bool leave_to_add_up(void) { return spent_tsc < BURST_TSC + (__rdtsc() - start_tsc) / 64; }
@@ -339,7 +415,7 @@ static void commit_locked(struct count *count) {
     add_up_frozen(); // the others' bounds are where their shares are
   } else {
     owner_end_locked();
-    add_up_for_locked(count);
+    commit_for_locked(count);
   }
 }
 
@@ -354,8 +430,14 @@ HT_NOINLINE void gauges_commit(struct count *count) {
     count->quiet = GAUGES_RISING;
     return;
   }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); // who begins after this counts in what the thread has
+  uint64_t begun = __atomic_load_n(&commits_begun, __ATOMIC_RELAXED);
   lock_take(&peak_lock);
-  if (count_must_commit(count)) commit_locked(count); // else another thread has, for both
+  bool counted_in = commits_begun != begun && !owner; // an ownership has to end first
+  if (count_must_commit(count) && !counted_in) {      // else another thread has, for both
+    __atomic_store_n(&commits_begun, commits_begun + 1, __ATOMIC_RELAXED);
+    commit_locked(count);
+  }
   lock_drop(&peak_lock);
 }
 
@@ -647,6 +729,7 @@ void count_fork_child(void) {
   count_peak_ns = rise_seen_ns = 0;
   owner = last_adder = NULL;
   adder_run = risen = 0;
+  adder_run_tsc = thorough_tsc = vain_tsc = 0;
   count_shared.epoch++;
   __builtin_memset(&put_off, 0, sizeof put_off);
   spent_tsc = 0; // what the parent's threads cost is not the child's

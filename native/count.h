@@ -8,9 +8,10 @@
 // added up before that free is counted, and the sum is the new peak. A maximum lies just before some free (or at the
 // end), so no peak is missed and none is invented.
 // Adding up freezes the bounds first and makes every thread notice (membarrier), so that a share that was read cannot
-// grow unseen. With several threads that costs some microseconds; more than BURST and a 64th of the run is not spent
-// on it, commits are put off then, and what that may have cost is kept: count_peak_missed_bytes. A thread that was
-// refused asks again at its next look at the clock.
+// grow unseen. That costs 1,000 cycles or so, but 40,000 between the CPUs of a virtual machine. So a commit is at first
+// one in passing: totals are left rising, every free commits, and nobody needs to notice (look_in_passing_locked).
+// More than BURST and a 64th of the run is spent on neither, commits are put off then, and what that may have cost is
+// kept: count_peak_missed_bytes. A thread that was refused asks again at its next look at the clock.
 // A thread that adds up several times with nobody else in between (under Python's GIL most do) becomes the owner: the
 // others get no room, so that each of their calls comes here and ends the ownership first, and the owner may add up
 // without making anybody notice.

@@ -9,6 +9,7 @@ The lines of a program's head, each `// expect ...`; `@tag` is the code line tha
     kind KIND live|peak|allocations N    the summary's by_kind
     size UP_TO allocations N bytes BYTES a row of the size histogram; with one such line all rows must be listed
     peak-apart MS                        the peak is that far from the program's start and from its end
+    peak-within LOW HIGH                 the peak, and LOW may be missed by what a note says, or a percent without one
     hotspot @TAG allocations N bytes BYTES
     temporary @TAG N
     peak-row @TAG bytes BYTES [blocks N]
@@ -230,6 +231,18 @@ def _peak_check(expectation, number, words):
     return _row_check(expectation, "peak", number, wanted)
 
 
+def _peak_within_check(_expectation, _number, words):
+    low, high = int(words[1]), int(words[2])
+
+    def check(report):
+        peak = report["summary"]["peak_bytes"]
+        noted = [re.search(r"it may be up to (\d+) KiB low", note) for note in report["notes"]]
+        missed = max([int(found[1]) << 10 for found in noted if found], default=peak // 100)
+        return None if low - missed <= peak <= high else f"peak {peak}, {missed} missed: expected {low} to {high}"
+
+    return check
+
+
 def _held_check(expectation, number, words):
     text = " ".join(words[2:])
 
@@ -297,6 +310,7 @@ LINE_CHECKS = {
     "temporary": _temporary_check,
     "peak-row": _peak_check,
     "peak-apart": _peak_time_check,
+    "peak-within": _peak_within_check,
     "held": _held_check,
     "stack": _stack_check,
     "function": _function_check,

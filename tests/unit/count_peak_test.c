@@ -10,7 +10,12 @@
 // ---- what count.c stands on
 
 __thread uint8_t lock_depth;
-void lock_wait(struct lock *lock) { (void)lock; }
+static void (*while_waiting)(void); // what the holder of the lock does until the waiting thread has it
+void lock_wait(struct lock *lock) {
+  lock->state = 0;
+  while_waiting();
+  lock->state = 1;
+}
 uint64_t sys_tick_ns(void) { return 1; }
 void sys_trim(void *start, size_t bytes, size_t kept_bytes) { (void)start, (void)bytes, (void)kept_bytes; }
 static char memory[1 << 16];
@@ -40,6 +45,12 @@ static const site_id site = {5};
 static void allocate(int thread, size_t bytes) { count_alloc(&threads[thread].count, site, HT_KIND_HEAP, bytes); }
 static void release(int thread, size_t bytes) { count_free(&threads[thread].count, site, HT_KIND_HEAP, bytes, false); }
 
+// Where frees find no new peak for a while, one of them makes sure that all is known.
+static void release_until_calm(int64_t most_bytes) {
+  while (count_shared.gauges_state == GAUGES_RISING && most_bytes--) release(most_bytes % 2, 1);
+  EXPECT(count_shared.gauges_state == GAUGES_QUIET);
+}
+
 static int passed_by;
 static void second_frees(void) { passed_by += !count_must_commit(&threads[1].count); }
 
@@ -53,15 +64,16 @@ static void start(void) {
 static void frees_wait_while_shares_are_added_up(void) {
   start();
   allocate(0, 1000);
-  allocate(1, 1000);
+  allocate(1, 1000000);
   EXPECT(count_must_commit(&threads[0].count) && count_must_commit(&threads[1].count));
   between = second_frees;
   release(0, 1000);
   between = NULL;
   EXPECT(passed_by == 0);
+  EXPECT(count_must_commit(&threads[1].count)); // of what it was just allocating the first may not have known
+  release_until_calm(500000);
   EXPECT(!count_must_commit(&threads[1].count));
-  release(1, 1000);
-  EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 2000 && gauge_table[HT_KIND_HEAP].peak_bytes == 2000);
+  EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 1001000 && gauge_table[HT_KIND_HEAP].peak_bytes == 1001000);
 }
 
 static void the_sampler_makes_frees_wait_too(void) {
@@ -75,21 +87,100 @@ static void the_sampler_makes_frees_wait_too(void) {
   EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 1500 && !count_must_commit(&threads[1].count));
 }
 
-// Whoever adds up often with nobody else in between becomes the owner; the other's free ends that.
-static void an_owner_is_no_exception(void) {
+static int calls, within;
+static void second_allocates(void) {
+  calls++;
+  within += !gauges_add_within(&threads[1].count, HT_KIND_HEAP, 10);
+  gauges_subtract_calmly(&threads[1].count, HT_KIND_HEAP, 10);
+}
+
+// Each step up is a peak, found with nobody made to notice: whoever allocates meanwhile has to wait, but for the one
+// that did before it could know.
+static void a_rise_is_followed_in_passing(void) {
   start();
   allocate(1, 100);
-  for (int round = 1; round <= 8; round++) {
-    allocate(0, 100 * (size_t)round);
+  allocate(0, 100);
+  for (int round = 1; round <= 20; round++) {
+    int thread = round % 2;
+    release(thread, 40);
+    EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 200 + 60 * (round - 1));
+    EXPECT(count_must_commit(&threads[0].count) && count_must_commit(&threads[1].count));
+    allocate(!thread, 100);
+  }
+  calls = within = 0;
+  between = second_allocates;
+  release(0, 40);
+  between = NULL;
+  EXPECT(calls >= 3 && within == 1); // while all are held, added up, let go
+  second_allocates();
+  EXPECT(within == 2);
+  EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 200 + 60 * 20 && gauge_table[GAUGE_ALL].bounds_bytes > 2 * 65536);
+}
+
+static int looks;
+static void count_look_taken(void) { looks++; }
+static void first_commits(void) { release(0, 40); }
+
+static void release_while_waiting(int thread, size_t bytes, void (*others)(void)) {
+  while_waiting = others;
+  count_lock()->state = 1;
+  release(thread, bytes);
+  while_waiting = NULL;
+}
+
+// Who waited for the lock while another added up is counted in.
+static void one_look_is_for_all_that_wait(void) {
+  start();
+  allocate(1, 100);
+  allocate(0, 100);
+  looks = 0;
+  between = count_look_taken;
+  release_while_waiting(1, 40, first_commits);
+  between = NULL;
+  int looks_of_two = looks;
+  allocate(1, 100);
+  looks = 0;
+  between = count_look_taken;
+  first_commits();
+  between = NULL;
+  EXPECT(looks > 0 && looks == looks_of_two && gauge_table[GAUGE_ALL].peak_bytes == 220);
+}
+
+static void first_becomes_owner(void) {
+  for (int round = 0; count_shared.gauges_state != GAUGES_OWNED && round < 1 << 20; round++) {
+    allocate(0, 200);
+    release(0, 100);
+  }
+  EXPECT(count_shared.gauges_state == GAUGES_OWNED);
+}
+
+// But for one that has become the owner: as long as that lasts nobody else is expected.
+static void who_waits_ends_an_ownership(void) {
+  start();
+  allocate(0, 100);
+  allocate(1, 100);
+  release_while_waiting(1, 40, first_becomes_owner);
+  EXPECT(count_shared.gauges_state == GAUGES_QUIET);
+}
+
+// Whoever adds up often with nobody else in between becomes the owner; the other's free ends that.
+static void an_owner_is_no_exception(void) {
+  enum { ROUNDS_MOST = 1 << 20 };
+  int64_t rounds = 0;
+  start();
+  allocate(1, 100);
+  while (count_shared.gauges_state != GAUGES_OWNED && rounds < ROUNDS_MOST) {
+    allocate(0, 200);
     between = second_frees;
     release(0, 100);
     between = NULL;
+    rounds++;
   }
-  EXPECT(passed_by == 0);
+  EXPECT(passed_by == 0 && rounds >= 4);
   EXPECT(count_must_commit(&threads[1].count)); // GAUGES_OWNED
-  EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 100 + 3600 - 700);
+  EXPECT(gauge_table[GAUGE_ALL].peak_bytes == 100 * rounds + 200);
   release(1, 100);
-  EXPECT(!count_must_commit(&threads[1].count) && gauge_table[GAUGE_ALL].peak_bytes == 3000);
+  EXPECT(!count_must_commit(&threads[1].count) && gauge_table[GAUGE_ALL].peak_bytes == 100 * rounds + 200);
 }
 
 // As a hook does it: the sampler's budget pays for the call.
@@ -109,7 +200,7 @@ static int rise_until_refused(int64_t *live_bytes) {
     turn(thread, 100);
     release(thread, 100);
     *live_bytes += 1000;
-  } while (count_shared.gauges_state != GAUGES_RISING);
+  } while (threads[thread].count.quiet != GAUGES_RISING);
   return thread;
 }
 
@@ -195,6 +286,9 @@ int main(void) {
   one_thread_stands_still();
   frees_wait_while_shares_are_added_up();
   the_sampler_makes_frees_wait_too();
+  a_rise_is_followed_in_passing();
+  one_look_is_for_all_that_wait();
+  who_waits_ends_an_ownership();
   an_owner_is_no_exception();
   a_missed_peak_that_is_small_is_none();
   a_missed_peak_has_a_limit();
