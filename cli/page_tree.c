@@ -36,7 +36,7 @@ static uint32_t frame_take(struct page_tree *tree, const struct shown_frame *fro
       .module = page_tree_text(tree, from->module),
       .line = from->line,
       .column = from->column,
-      .flags = (uint32_t)from->language | (from->runtime ? PAGE_FRAME_RUNTIME : 0),
+      .flags = (uint32_t)from->language | (from->runtime && !frame_is_label(from) ? PAGE_FRAME_RUNTIME : 0),
   };
   // With a name, the address tells nothing more.
   if (!from->function && from->has_offset) {

@@ -353,6 +353,10 @@ void stacks_make(struct stacks *stacks, const struct report *report, const struc
   free(making.run);
 }
 
+bool frame_is_label(const struct shown_frame *frame) {
+  return frame->language == LANGUAGE_NONE && frame->runtime && strcmp(frame->function, STACK_TRUNCATED) != 0;
+}
+
 static bool is_without_line(const struct shown_frame *frame) {
   return frame->runtime || (frame->language == LANGUAGE_NATIVE && frame->in_library && !frame->file);
 }

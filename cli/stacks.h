@@ -50,6 +50,9 @@ struct stacks {
   uint32_t *of_frame; // by the report's frame: its innermost shown frame + 1, 0: not shown
 };
 
+// What follows further out queued what stands further in: `[on behalf of]` and the like.
+bool frame_is_label(const struct shown_frame *frame);
+
 // The reports' modules and frames have been added to `symbols` by stacks_want, and resolved.
 // What stacks_want found is passed on: free with free().
 struct stack_wishes {

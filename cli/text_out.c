@@ -113,15 +113,10 @@ static uint32_t last_own(const struct stacks *stacks, uint32_t node) {
   return last;
 }
 
-// What follows it queued what stands before it: `[on behalf of]` and the like.
-static bool is_label(const struct shown_frame *frame) {
-  return frame->language == LANGUAGE_NONE && frame->runtime && strcmp(frame->function, STACK_TRUNCATED) != 0;
-}
-
 static bool has_label(const struct stacks *stacks, uint32_t node, uint32_t last) {
   while (node && node != last) {
     node = stack_outer(stacks, node);
-    if (node && is_label(stack_frame(stacks, node))) return true;
+    if (node && frame_is_label(stack_frame(stacks, node))) return true;
   }
   return false;
 }
@@ -157,7 +152,7 @@ void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_
     node = stack_outer(stacks, node);
     const struct shown_frame *frame = stack_frame(stacks, node);
     if (frame->runtime && frame->language != LANGUAGE_NONE) continue;
-    if (is_label(frame)) {
+    if (frame_is_label(frame)) {
       left_out_print(out, &left_out);
       room = shown + 1 + BEHALF_FRAMES;
     }

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from expectations import tagged_lines
-from heaptide_run import EVERY_ROW, traced
+from heaptide_run import EVERY_ROW, command, read_reports, traced
+from page_browser import page_write
 from program_build import build
 from python_versions import PYTHONS
+from report_files import Report, folder_of
 from report_schema import schema_problems, total_problems
 
 PROGRAMS = Path(__file__).resolve().parent / "python"
@@ -83,6 +85,43 @@ def test_without_py_nothing_is_added(out):
     """The lines are Python's: without --py stacks are native ones alone."""
     run = traced([sys.executable, PROGRAMS / "on_behalf.py", library()], out=out, options=["-q"])
     assert not any(frame["function"] in LABELS for row in run.report(*EVERY_ROW)["leaks"] for frame in row["stack"])
+
+
+# ---- what readers make of it
+
+
+def made_report(depth):
+    """A block of a thread with six native frames and a line of Python, started by two lines, in a process that keeps
+    `depth` native frames."""
+    report = Report(depth=depth)
+    natives = [("jit", f"native_{i}", i) for i in range(1, 7)]
+    own = [*natives, ("python", "work", "/src/app.py", 5)]
+    behalf = [("behalf", STARTED), ("python", "start", "/src/app.py", 9), ("python", "main", "/src/app.py", 20)]
+    site = report.site(report.stack(*own, *behalf), calls=(1, 0, 0, 64), live=(64, 1), peak=(64, 1))
+    report.leak(site, direct=(64, 1))
+    return report.data()
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+def test_stacks_with_labels(depth, tmp_path, show):
+    """A label is a frame of the page and of folded stacks, in text both parts have room, and the part behind a label is
+    never cut."""
+    folder = folder_of(tmp_path, made_report(depth))
+    natives = [f"[jit native_{i}]" for i in range(1, 7)]
+    own = natives[:depth] + ["[truncated]"] if depth else [*natives, "work"]
+    whole = [*own, STARTED, "start", "main"]
+    (row,) = read_reports(folder, *EVERY_ROW)[0]["leaks"]
+    assert [frame["function"] for frame in row["stack"]] == whole
+    text = command("report", folder, "--fail-on", "none", "--no-color").stdout.decode()
+    places = [text.index(word) for word in (natives[0], STARTED, "start  app.py:9", "main  app.py:20")]
+    assert places == sorted(places) and ("more frame" in text) == (not depth)
+    folded = command("report", folder, "--folded", "leaked", "--fail-on", "none").stdout.decode()
+    assert folded.count(";") == len(whole) - 1 and f"start app.py:9;{STARTED};" in folded
+    box, names = show(page_write(folder, tmp_path / "page.html"), "m=leaked").boxes(), []
+    while box["children"]:
+        (box,) = box["children"]
+        names.append(box["name"])
+    assert STARTED in names and names.index(STARTED) == 2, names
 
 
 # ---- PyTorch

@@ -109,11 +109,14 @@ class Report:
         return len(self.modules) - 1
 
     def frame(self, frame):
-        """(module, address), ("python", function, file, line), ("jit", name, address) or "[truncated]"."""
+        """(module, address), ("python", function, file, line), ("jit", name, address), ("behalf", label) or
+        "[truncated]"."""
         if frame == "[truncated]":
             row = (4, 0, 0, 0, 0)
         elif frame[0] == "python":
             row = (2, self.string(frame[1]), self.string(frame[2]), 0, frame[3])
+        elif frame[0] == "behalf":
+            row = (5, self.string(frame[1]), 0, 0, 0)
         elif frame[0] == "jit":
             row = (3, UNKNOWN, self.string(frame[1]), 0, frame[2])
         else:
