@@ -122,13 +122,34 @@ static bool has_label(const struct stacks *stacks, uint32_t node, uint32_t last)
 }
 
 // Frames of a stack with labels: of the thread's own, and behind each label. PyTorch's own lines of Python stand
-// between a backward pass and who asked for it.
-enum { OWN_FRAMES = 4, BEHALF_FRAMES = 4 };
+// between a backward pass and who asked for it. And the lines that called into native code, however deep that is.
+enum { OWN_FRAMES = 4, BEHALF_FRAMES = 4, LINES_AT_LEAST = 2 };
 
 static void left_out_print(struct text_out *out, int *left_out) {
   if (*left_out)
     text_print(out, STYLE_DIM, "               ... %d more frame%s\n", *left_out, *left_out == 1 ? "" : "s");
   *left_out = 0;
+}
+
+// The frames outside of `node`, the site's, to `last`.
+static void outer_frames_print(struct text_out *out, const struct stacks *stacks, uint32_t node, uint32_t last,
+                               int limit) {
+  bool lines = stack_frame(stacks, node)->language == LANGUAGE_PYTHON; // one of Python has been there
+  int left_out = 0, shown = 1, room = has_label(stacks, node, last) && limit > OWN_FRAMES ? OWN_FRAMES : limit;
+  while (last && node != last) {
+    node = stack_outer(stacks, node);
+    const struct shown_frame *frame = stack_frame(stacks, node);
+    if (frame->runtime && frame->language != LANGUAGE_NONE) continue;
+    bool first_line = frame->language == LANGUAGE_PYTHON && !lines;
+    int wanted = frame_is_label(frame) ? 1 + BEHALF_FRAMES : first_line ? LINES_AT_LEAST : 0;
+    if (wanted && room < shown + wanted) left_out_print(out, &left_out), room = shown + wanted;
+    lines |= first_line;
+    if (shown < room)
+      frame_print(out, frame, STYLE_PLAIN), shown++;
+    else
+      left_out++;
+  }
+  left_out_print(out, &left_out);
 }
 
 void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_t node, int limit) {
@@ -144,24 +165,8 @@ void text_print_stack(struct text_out *out, const struct stacks *stacks, uint32_
     return;
   }
   if (inner) frame_print(out, inner, STYLE_DIM);
-  uint32_t last = last_own(stacks, node);
   frame_print(out, site, STYLE_BOLD);
-  int left_out = 0, shown = 1, room = limit;
-  if (has_label(stacks, node, last) && room > OWN_FRAMES) room = OWN_FRAMES;
-  while (last && node != last) {
-    node = stack_outer(stacks, node);
-    const struct shown_frame *frame = stack_frame(stacks, node);
-    if (frame->runtime && frame->language != LANGUAGE_NONE) continue;
-    if (frame_is_label(frame)) {
-      left_out_print(out, &left_out);
-      room = shown + 1 + BEHALF_FRAMES;
-    }
-    if (shown < room)
-      frame_print(out, frame, STYLE_PLAIN), shown++;
-    else
-      left_out++;
-  }
-  left_out_print(out, &left_out);
+  outer_frames_print(out, stacks, node, last_own(stacks, node), limit);
 }
 
 void text_print_sparkline(struct text_out *out, int indent, const double *bytes, size_t count) {

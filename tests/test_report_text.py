@@ -73,3 +73,22 @@ def test_columns_line_up(tmp_path):
     for word in (" and less", " allocation", " %"):
         assert len({line.index(word) for line in sizes}) == 1, (word, sizes)
     assert len({len(line) for line in sizes}) == 1, sizes
+
+
+def test_lines_below_many_native_frames(tmp_path):
+    """The two lines of Python that called native code are told of, however many frames that has."""
+    report = Report()
+    natives = [("jit", f"native_{number}", number) for number in range(1, 21)]
+    lines = [("python", name, "/src/app.py", number) for number, name in enumerate(("call", "work", "main"), 1)]
+    site = report.site(report.stack(*natives, *lines), calls=(1, 0, 0, 64), live=(64, 1), peak=(64, 1))
+    report.leak(site, direct=(64, 1))
+    text = [line.strip() for line in shown(folder_of(tmp_path, report.data()))]
+    begin = text.index("[jit native_1]")
+    middle = [f"[jit native_{number}]" for number in range(2, 9)]
+    assert text[begin + 1 : begin + 12] == [
+        *middle,
+        "... 12 more frames",
+        "call  app.py:1",
+        "work  app.py:2",
+        "... 1 more frame",
+    ]
