@@ -13,6 +13,9 @@ import gpu_gear
 import heaptide_run
 import program_build
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
+import in_turns
+
 SECONDS = 120
 TRAINING = Path(__file__).resolve().parents[1] / "bench" / "programs" / "torch_train.py"
 
@@ -203,3 +206,45 @@ def test_pytorch_on_the_cpu(out):
     assert run.status == 0 and run.stdout.decode().split() == ["True", "3000000.0"], run.describe()
     kinds = run.report()["summary"]["by_kind"]
     assert [kinds[kind]["allocations"] for kind in ("device", "pinned", "managed")] == [0, 0, 0]
+
+
+def live_heap(out, profiled):
+    """Bytes in use at the end of a program that keeps four tensors of 40,000,000 bytes and has freed four others, with
+    PyTorch's profiler on or off, and how many bytes the profiler says are in use."""
+    script = (
+        "import contextlib, os, sys, torch\n"
+        "profile = torch.profiler.profile(profile_memory=True) if sys.argv[1] == 'on' else None\n"
+        "with profile or contextlib.nullcontext():\n"
+        "    kept = [torch.ones(10, 1000, 1000) for _ in range(8)][::2]\n"
+        "used = sum(event.self_cpu_memory_usage for event in profile.events()) if profile else 0\n"
+        "print(used, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    command = [sys.executable, "-c", script, "on" if profiled else "off"]
+    run = heaptide_run.traced(command, out=out, timeout=SECONDS)
+    assert run.status == 0, run.describe()
+    return run.report()["summary"]["by_kind"]["heap"]["live_bytes"], int(run.stdout.split()[-1])
+
+
+@needs_torch
+def test_pytorch_on_the_cpu_counts_nothing_twice(out, tmp_path):
+    """With its profiler on, c10 reports each tensor beside the malloc that it is; what the profiler itself allocates
+    is less than one tensor."""
+    tensor = 40_000_000
+    plain, told = live_heap(out, profiled=False)
+    assert told == 0
+    profiled, told = live_heap(tmp_path / "profiled", profiled=True)
+    assert told >= 4 * tensor, "the profiler heard of no tensors: nothing could have been counted twice"
+    assert plain >= 4 * tensor and abs(profiled - plain) < tensor, (plain, profiled)
+
+
+@needs_torch
+@pytest.mark.heavy
+@pytest.mark.parametrize("program", ["encoder", "profiled"])
+def test_pytorch_on_the_cpu_is_no_slower_for_the_hook(program):
+    """A training step, with PyTorch's profiler off (no call of the hook) and on (one for each tensor): with the hook of
+    its allocator and without, in turns. Noise makes the interval wide; it does not lift its lower end."""
+    low, middle, high = in_turns.until_clear(
+        [f"no-c10:{heaptide_run.COMMAND}", heaptide_run.COMMAND], sys.executable, program, limit=1.02
+    )
+    assert low < 1.02, f"{middle:.3f} times the time ({low:.3f} to {high:.3f})"
