@@ -28,7 +28,7 @@ bool library_path_is(const char *path, const char *library) {
 }
 
 struct library_search {
-  const char *library;
+  const char *library; // NULL: any but heaptide's
   const char *const *names;
   void **functions;
   size_t count;
@@ -38,16 +38,25 @@ static void function_set(void **function, void *found) {
   if (found) __atomic_store_n(function, found, __ATOMIC_RELEASE);
 }
 
+extern ElfW(Dyn) _DYNAMIC[] HT_HIDDEN;
+
+// The kernel's is left out: its tables are not where they say (module_symbol.h).
+static bool is_searched(const struct library_search *search, const struct dl_phdr_info *info) {
+  if (!info->dlpi_name) return false;
+  if (search->library) return library_path_is(info->dlpi_name, search->library);
+  return loaded_object_dynamic(info) != _DYNAMIC && !library_path_is(info->dlpi_name, "linux-vdso");
+}
+
 // Calls nothing of the loader: it holds its lock.
 static int library_look(struct dl_phdr_info *info, size_t size, void *context) {
   const struct library_search *search = context;
   (void)size;
-  if (!info->dlpi_name || !library_path_is(info->dlpi_name, search->library)) return 0;
+  if (!is_searched(search, info)) return 0;
   const ElfW(Dyn) *dynamic = loaded_object_dynamic(info);
   for (size_t i = 0; dynamic && i < search->count; i++)
     if (!search->functions[i])
       function_set(&search->functions[i], module_symbol(info->dlpi_addr, dynamic, search->names[i], NULL));
-  return 1;
+  return search->library || (search->count && search->functions[0]);
 }
 
 // A library that the program put in front has its say first. What failed is not to be seen by the program's dlerror.

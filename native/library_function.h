@@ -4,9 +4,9 @@
 
 #include "words.h"
 
-// The function `name` of the first loaded library whose file name begins with `library`, also in a local scope; what a
-// library in front of it defines goes first. NULL: none; the program's dlerror tells nothing of it. At the entry of a
-// hook: takes the loader's lock, may allocate.
+// The function `name` of the first loaded library whose file name begins with `library`, for NULL of the first that has
+// it, also in a local scope; what a library in front of it defines goes first. NULL: none; the program's dlerror tells
+// nothing of it. At the entry of a hook: takes the loader's lock, may allocate.
 void *library_function_find(const char *library, const char *name);
 
 // The same for `count` names at once, for those whose place in `functions` is NULL yet. False: no such library is

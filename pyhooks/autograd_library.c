@@ -18,6 +18,7 @@ static void *found(int function) {
   void *known = __atomic_load_n(&real[function], __ATOMIC_ACQUIRE);
   if (likely(known != NULL)) return known;
   known = library_function_find("libtorch_cpu.so", names[function]);
+  if (!known) known = library_function_find(NULL, names[function]); // linked statically into what was loaded
   __atomic_store_n(&real[function], known, __ATOMIC_RELEASE);
   return known;
 }
