@@ -37,7 +37,7 @@ static void begun_of_new(struct behalf_chain *new) {
   const char *frame = thread && !thread_busy(thread) ? frame_here() : NULL;
   if (!frame) return;
   const char *start = thread_start_frame(frame);
-  new->takes_calls = start &&queued_call_is_executor(frame_outside(start));
+  new->takes_calls = start != NULL &&queued_call_starts_thread(start);
   ht_hook_begin(thread);
   new->begun.node = labelled(line_node_whole(frame), BEHALF_STARTED);
   ht_hook_end(thread);

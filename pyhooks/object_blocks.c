@@ -12,7 +12,8 @@ struct block object_block_at(uintptr_t address) {
   uint32_t pair;
   uintptr_t start = object_map_find(address, &pair);
   struct block block = {.start = start};
-  if (start && address < start + pair_table[pair].size_bytes) {
+  // Without the GIL the map may be changing: what it answers then is in the table at least.
+  if (start && pair < pair_count && address < start + pair_table[pair].size_bytes) {
     block.size_bytes = pair_table[pair].size_bytes;
     block.site = line_table[pair_lines[pair].value].site;
     return block;

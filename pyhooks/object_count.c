@@ -213,18 +213,15 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   interpreter_watch();
   if (!thread_state) return key_value_of_frame((struct running_frame){NULL, 0}, size);
   if (python_interpreter_is_other(thread_state)) return key_value_other(running_frame_complete(thread_state), size);
-  const char *frame = chain_depth > 1 ? frame_innermost(&frame_layout, thread_state) : NULL;
-  if (frame) return key_value_of_chain(frame, size);
   struct running_frame running = running_frame_complete(thread_state), importing;
   if (!running.code || running_frame_slow) return key_value_of_frame(running, size);
-  // These two never in the cache: the next time it may be another import, or another call.
-  if (importing_code(running.code)) {
-    bool found = importing_frame_find(thread_state, &importing);
-    return found ? key_value_import(importing, size) : key_value_frame(running, size);
-  }
-  if (queued_call_is_made_by(running.code))
-    return key_value_queueing(frame_innermost(&frame_layout, thread_state), size);
-  return key_value_of_frame(running, size);
+  const char *frame = frame_innermost(&frame_layout, thread_state);
+  // This one and those of imports never in the cache: the next time it may be another call, or another import.
+  if (queued_call_is_made_by(running.code)) return key_value_queueing(frame, size);
+  if (chain_depth > 1) return key_value_of_chain(frame, size);
+  if (!importing_code(running.code)) return key_value_of_frame(running, size);
+  bool found = importing_frame_find(thread_state, &importing);
+  return found ? key_value_import(importing, size) : key_value_frame(running, size);
 }
 
 HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {

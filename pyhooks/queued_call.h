@@ -8,8 +8,8 @@
 
 // Whether `code` is that of ThreadPoolExecutor.submit, in which _WorkItems are made.
 bool queued_call_is_made_by(const char *code);
-// Whether `frame`, of Python code, is the executor's: in which it starts its threads, among others.
-bool queued_call_is_executor(const char *frame);
+// Whether `frame`, which started a thread, is in ThreadPoolExecutor.submit: the thread is the executor's.
+bool queued_call_starts_thread(const char *frame);
 // The _WorkItem whose call `frame` or one further out is in; NULL: none.
 const void *queued_call_around(const char *frame);
 

@@ -71,6 +71,23 @@ def start_inner():
     thread.join()
 
 
+class Wrapping(ThreadPoolExecutor):
+    def _adjust_thread_count(self):
+        super()._adjust_thread_count()
+
+
+def start_traced(self, start=threading.Thread.start):
+    start(self)
+
+
+def queue_wrapped():
+    """What tracers do to threads, and programs to executors: the threads are an executor's all the same."""
+    threading.Thread.start = start_traced
+    with Wrapping(1) as pool:
+        pool.submit(int).result()
+        pool.submit(work, 100_012).result()  # @wrapped
+
+
 def main():
     # Thread of the pool: one, so that each call but the first finds it there.
     with ThreadPoolExecutor(1, initializer=initialize) as pool:
@@ -83,6 +100,7 @@ def main():
     start_native()
     asyncio.run(in_thread())
     lose(100_011)  # @main
+    queue_wrapped()
 
 
 main()  # @module
