@@ -18,9 +18,12 @@ void chain_take(const struct frame_layout *layout, const char *frame) {
   chain_last.outer_hash = hash ^ hash >> 29;
 }
 
-uint64_t chain_hash_whole(const struct frame_layout *layout, const char *frame) {
+uint64_t chain_hash_at(const struct frame_layout *layout, const char *frame, uint32_t depth) {
   uint64_t hash = 1;
-  for (uint32_t count = 0; frame && count < CHAIN_LINKS; frame = field_pointer(frame, layout->frame_previous), count++)
-    if (!frame_is_shim(layout, frame)) hash = (hash + chain_instruction(layout, frame)) * CHAIN_HASH;
+  for (uint32_t lines = 0; frame && lines < depth; frame = field_pointer(frame, layout->frame_previous)) {
+    if (frame_is_shim(layout, frame)) continue;
+    hash = (hash + chain_instruction(layout, frame)) * CHAIN_HASH;
+    lines++;
+  }
   return hash ^ hash >> 31;
 }

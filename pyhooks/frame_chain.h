@@ -65,8 +65,8 @@ HT_INLINE uint64_t chain_hash(const struct frame_layout *layout, const char *fra
   return hash ^ hash >> 32;
 }
 
-// Of all frames, CHAIN_LINKS at most; nothing is remembered.
-uint64_t chain_hash_whole(const struct frame_layout *layout, const char *frame);
+// Of `depth` frames of Python code at most; nothing is remembered.
+uint64_t chain_hash_at(const struct frame_layout *layout, const char *frame, uint32_t depth);
 
 HT_INLINE struct frame_key frame_key_of_chain(const struct frame_layout *layout, const char *frame) {
   uint64_t hash = chain_hash(layout, frame);

@@ -27,6 +27,7 @@ struct key {
 };
 static struct key *keys;
 static uint32_t keys_capacity, keys_used;
+static uint32_t queueing_stacks; // of what queues calls, that are keys
 
 // ---- with --per-thread, keys are salted: lookups are exact but for that
 
@@ -76,7 +77,7 @@ static uint32_t pair_make(line_id line, size_t size_bytes) {
 void key_forget(void) {
   memset(recent_keys, 0, sizeof recent_keys);
   if (keys) memset(keys, 0, keys_capacity * sizeof *keys);
-  keys_used = 0;
+  keys_used = queueing_stacks = 0;
 }
 
 // What the interpreter makes for itself while it starts is never the program's leak, so it gets pairs of its own.
@@ -171,10 +172,20 @@ static uint32_t key_value_chain(const char *frame, uint64_t size) {
 
 // ---- what queues a call: all of its lines, for who makes the call to find them
 
+// A recursion may queue from more stacks than there is memory for: those that come after so many have these lines.
+#define QUEUEING_STACKS 8192u
+#define QUEUEING_SHORT 8u
+
 static line_id line_of_whole_chain(const void *frame) { return line_of_chain_at(frame, CHAIN_MAX); }
+static line_id line_of_short_chain(const void *frame) { return line_of_chain_at(frame, QUEUEING_SHORT); }
 
 static uint32_t key_value_queueing(const char *frame, uint64_t size) {
-  return key_value_hashed(chain_hash_whole(&frame_layout, frame), size, line_of_whole_chain, frame);
+  uint64_t hash = chain_hash_at(&frame_layout, frame, CHAIN_MAX);
+  bool is_new = !key_known(hash, KEY_LINE);
+  if (is_new && queueing_stacks >= QUEUEING_STACKS)
+    return key_value_hashed(chain_hash_at(&frame_layout, frame, QUEUEING_SHORT), size, line_of_short_chain, frame);
+  queueing_stacks += is_new;
+  return key_value_hashed(hash, size, line_of_whole_chain, frame);
 }
 
 // Whether the frame's key is its alone as long as the line table keeps its code object alive: with a pointer to the

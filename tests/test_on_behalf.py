@@ -91,6 +91,20 @@ def test_without_py_nothing_is_added(out):
     assert not any(frame["function"] in LABELS for row in run.report(*EVERY_ROW)["leaks"] for frame in row["stack"])
 
 
+STACKS_KEPT = 8192  # QUEUEING_STACKS in pyhooks/object_count.c
+
+
+def test_calls_queued_from_ever_new_stacks(out):
+    """A recursion that queues: memory for their stacks ends, the calls' innermost lines stay."""
+    calls = 2 * STACKS_KEPT
+    report = run([sys.executable, PROGRAMS / "many_stacks.py", library(), str(calls)], out)
+    rows = native_rows_of(report, 100_001)
+    assert sum(row["allocations"] for row in rows) == calls
+    assert len(rows) <= STACKS_KEPT + 2000
+    source = PROGRAMS / "many_stacks.py"
+    assert all(parts_of(row, source)[QUEUED] for row in rows)
+
+
 # ---- what readers make of it
 
 
