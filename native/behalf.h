@@ -13,16 +13,17 @@
 
 // Filled and read by the front end.
 struct behalf {
-  const void *work, *together; // the objects that stand for this piece of work and for all that was queued with it
-  uint32_t node;               // of the stack table: the lines and the frame that is none; 0: nobody's
-  uint32_t own, joined;        // the thread's own lines of last time (0: none), and both together; 0: none yet
-  bool is_known;               // `node` is what they lead to
+  const void *object, *group; // what stands for this piece of work, and for all that was queued with it
+  uint32_t object_made;       // of the stack table: where the object was allocated
+  uint32_t node;              // of the stack table: the lines and the frame that is none; 0: nobody's
+  bool node_looked_up;
+  uint32_t own, joined; // the thread's own lines of last time (0: none), and both together; 0: none yet
 };
 
 // What a thread does, the last one first.
 struct behalf_chain {
   struct behalf begun;      // how it began
-  bool takes_calls;         // it began in order to make calls that others queue
+  bool is_executors;        // it began in order to make calls that others queue
   struct behalf call;       // the one of those that it is at
   struct behalf_work *work; // NULL: none
 };

@@ -1,5 +1,6 @@
 // Where the functions of PyTorch's autograd engine are that the hooks stand in front of: of namespace torch::autograd
-// (torch/csrc/autograd/engine.h), called by libtorch_cpu by their names, mangled the same in PyTorch 1.7 to 2.13.
+// (torch/csrc/autograd/engine.h), called by libtorch_cpu by their names, mangled as in PyTorch 2.13. Another
+// version that calls them otherwise is not followed.
 #ifndef HT_AUTOGRAD_LIBRARY_H
 #define HT_AUTOGRAD_LIBRARY_H
 

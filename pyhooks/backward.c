@@ -37,7 +37,7 @@ void backward_asked(const void *task, uint32_t tid, uint32_t lines) {
 // bits/shared_ptr_base.h).
 #define COUNTS_BYTES 16u
 
-static uint32_t made_at(const void *node) {
+static uint32_t allocated_at(const void *node) {
   struct block block;
   uintptr_t start = (uintptr_t)node;
   bool known = start % 16 == 0 && (live_peek(start, &block) || live_peek(start - COUNTS_BYTES, &block));
@@ -45,9 +45,9 @@ static uint32_t made_at(const void *node) {
 }
 
 uint32_t backward_node(const struct behalf *work, uint32_t outer) {
-  uint32_t made = made_at(work->work), node = outer;
+  uint32_t made = allocated_at(work->object), node = outer;
   lock_take(site_lock());
-  const struct pass *pass = pass_find_locked(work->together);
+  const struct pass *pass = pass_find_locked(work->group);
   if (pass && pass->tid != thread_tls->tid)
     node = behalf_label_locked(0, behalf_join_lines_locked(0, pass->lines), BEHALF_QUEUED);
   node = behalf_label_locked(node, behalf_join_lines_locked(node, made), BEHALF_BACKWARD);

@@ -22,28 +22,13 @@ static const char *frame_here(void) {
   return state ? frame_innermost(&frame_layout, state) : NULL;
 }
 
-// ---- threads that begin
-
-static uint32_t labelled(uint32_t lines, const char *label) {
+// The lines of `inner` that are of its own thread, behind the node `outer`, and the label.
+static uint32_t lines_labelled(uint32_t outer, uint32_t inner, const char *label) {
   lock_take(site_lock());
-  uint32_t node = behalf_label_locked(0, behalf_join_lines_locked(0, lines), label);
+  uint32_t node = behalf_label_locked(outer, behalf_join_lines_locked(outer, inner), label);
   lock_drop(site_lock());
   return node;
 }
-
-// A thread may do other work than what it was started for: whose, only some of its stacks can tell.
-static void begun_of_new(struct behalf_chain *new) {
-  struct thread *thread = thread_self();
-  const char *frame = thread && !thread_busy(thread) ? frame_here() : NULL;
-  if (!frame) return;
-  const char *start = thread_start_frame(frame);
-  new->takes_calls = start != NULL &&queued_call_starts_thread(start);
-  ht_hook_begin(thread);
-  new->begun.node = labelled(line_node_whole(frame), BEHALF_STARTED);
-  ht_hook_end(thread);
-}
-
-void behalf_lines_start(void) { behalf_set_source(begun_of_new); }
 
 uint32_t behalf_lines_here(void) {
   const char *frame = frame_here();
@@ -54,35 +39,36 @@ uint32_t behalf_lines_here(void) {
 
 // Whether an executor's thread is at a call, which then is `call`. What stands for a call may be where that of the last
 // one was; the node that it was allocated with tells them apart.
-static bool call_look(struct behalf *call, const void *thread_state) {
-  const void *item = queued_call_around(frame_innermost(&frame_layout, thread_state));
+static bool call_look(struct behalf *call, const char *frame) {
+  const void *item = queued_call_around(frame);
   struct block block = item ? object_block_at((uintptr_t)item) : (struct block){0};
   if (!block.site.value) return false;
-  const void *made = (const void *)(uintptr_t)site_at(block.site)->node;
-  if (call->work != made)
-    *call = (struct behalf){.work = made, .node = labelled(site_at(block.site)->node, BEHALF_QUEUED)};
+  uint32_t made = site_at(block.site)->node;
+  if (call->object_made != made)
+    *call = (struct behalf){.object_made = made, .node = lines_labelled(0, made, BEHALF_QUEUED)};
   return call->node;
 }
 
-static struct behalf *call_or_begun(struct behalf_chain *chain, const void *thread_state) {
-  if (chain->takes_calls && thread_state && layout_known() && call_look(&chain->call, thread_state))
+static struct behalf *call_or_begin(struct behalf_chain *chain, const void *thread_state) {
+  if (chain->is_executors && thread_state && layout_known() &&
+      call_look(&chain->call, frame_innermost(&frame_layout, thread_state)))
     return &chain->call;
   return &chain->begun;
 }
 
 // What the thread is at.
 static struct behalf *behalf_now(struct behalf_chain *chain, const void *thread_state) {
-  struct behalf *now = call_or_begun(chain, thread_state);
+  struct behalf *now = call_or_begin(chain, thread_state);
   if (!chain->work) return now;
   struct behalf *work = &chain->work->behalf;
-  if (!work->is_known) work->node = backward_node(work, now->node);
-  work->is_known = true;
+  if (!work->node_looked_up) work->node = backward_node(work, now->node);
+  work->node_looked_up = true;
   return work;
 }
 
 uint32_t behalf_lines_join(const void *thread_state, uint32_t own) {
   struct behalf_chain *chain = &thread_tls->behalf;
-  if (likely(!chain->begun.node && !chain->takes_calls && !chain->work)) return own;
+  if (likely(!chain->begun.node && !chain->is_executors && !chain->work)) return own;
   struct behalf *now = behalf_now(chain, thread_state);
   if (!now->node) return own;
   if (now->joined && now->own == own) return now->joined;
@@ -92,3 +78,21 @@ uint32_t behalf_lines_join(const void *thread_state, uint32_t own) {
   now->own = own;
   return now->joined;
 }
+
+// ---- threads that begin
+
+// A thread may do other work than what it was started for: whose, only some of its stacks can tell. In an executor's
+// call it is started on behalf of who queued that.
+static void begun_of_new(struct behalf_chain *new) {
+  struct thread *thread = thread_self();
+  const char *frame = thread && !thread_busy(thread) ? frame_here() : NULL;
+  if (!frame) return;
+  const char *start = thread_start_frame(frame);
+  new->is_executors = start != NULL &&queued_call_starts_thread(start);
+  ht_hook_begin(thread);
+  bool in_call = thread->behalf.is_executors && call_look(&thread->behalf.call, frame);
+  new->begun.node = lines_labelled(in_call ? thread->behalf.call.node : 0, line_node_whole(frame), BEHALF_STARTED);
+  ht_hook_end(thread);
+}
+
+void behalf_lines_start(void) { behalf_set_source(begun_of_new); }

@@ -27,7 +27,7 @@ static HT_NOINLINE void evaluate_followed(autograd_evaluate real, void *engine, 
                                           void *inputs, void *queue) {
   __asm__ volatile(".cfi_personality 0x1b, evaluate_left"); // DW_EH_PE_pcrel | DW_EH_PE_sdata4
   struct behalf_chain *chain = &thread_tls->behalf;
-  struct behalf_work work = {.behalf = {.work = node, .together = *task}, .outer = chain->work};
+  struct behalf_work work = {.behalf = {.object = node, .group = *task}, .outer = chain->work};
   chain->work = &work;
   real(engine, task, node, inputs, queue);
   if (chain->work == &work) chain->work = work.outer;
@@ -45,7 +45,7 @@ HT_EXPORT void evaluate(void *engine, void *const *task, void *node, void *input
 
 // ---- a pass begins: in the thread that asks for it, before any other works for it
 
-static void asked_for(const void *task) {
+static void pass_begins(const void *task) {
   struct thread *thread = thread_self();
   if (!thread || thread_busy(thread)) return;
   ht_hook_begin(thread);
@@ -58,6 +58,6 @@ void compute_dependencies(void *engine, void *root, void *task,
 HT_EXPORT void compute_dependencies(void *engine, void *root, void *task, uint64_t minimum) {
   autograd_compute_dependencies real = autograd_real_compute_dependencies();
   if (!real) return;
-  if (following) asked_for(task);
+  if (following) pass_begins(task);
   real(engine, root, task, minimum);
 }

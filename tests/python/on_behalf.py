@@ -62,7 +62,8 @@ def initialize():
 
 
 def start_nested(pool):
-    pool.submit(start_inner).result()
+    pool.submit(start_inner).result()  # @nested
+    pool.submit(lose_in_thread, 100_013).result()  # @native_nested
 
 
 def start_inner():
