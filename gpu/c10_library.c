@@ -12,7 +12,7 @@ extern void hook(void) __asm__(C10_REPORT) __attribute__((visibility("default"))
 void *c10_real_report(void) {
   void *function = __atomic_load_n(&report_function, __ATOMIC_ACQUIRE);
   if (likely(function != NULL)) return function;
-  function = library_function_find("libc10.so", C10_REPORT);
+  function = library_function_behind("libc10.so", C10_REPORT);
   __atomic_store_n(&report_function, function, __ATOMIC_RELEASE);
   return function;
 }

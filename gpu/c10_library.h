@@ -7,7 +7,7 @@
 // Mangled; the hook of this name is in hook_c10.c.
 #define C10_REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
 
-// NULL: no libc10 is loaded, the caller is something else. At the entry of a hook: may take the loader's lock.
+// NULL: nothing has it, so that nothing can have called the hook. At the entry of a hook: may take the loader's lock.
 void *c10_real_report(void);
 // Where a call of `name` that is bound already is to go, once c10_real_report was called. False: not that function, or
 // there is no libc10.

@@ -28,7 +28,7 @@ static struct {
 static void *found(void *slot, const char *name) {
   void *function = __atomic_load_n((void **)slot, __ATOMIC_ACQUIRE);
   if (likely(function != NULL)) return function;
-  function = library_function_find(LIBRARY, name);
+  function = library_function_behind(LIBRARY, name);
   __atomic_store_n((void **)slot, function, __ATOMIC_RELEASE);
   return function;
 }

@@ -79,6 +79,11 @@ void *library_function_find(const char *library, const char *name) {
   return function;
 }
 
+void *library_function_behind(const char *library, const char *name) {
+  void *function = library_function_find(library, name);
+  return function ? function : library_function_find(NULL, name);
+}
+
 bool library_functions_find(const char *library, const char *const *names, void **functions, size_t count) {
   struct library_search search = {library, names, functions, count}, none = {.library = library};
   real_ready();

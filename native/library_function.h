@@ -9,8 +9,13 @@
 // nothing of it. At the entry of a hook: takes the loader's lock, may allocate.
 void *library_function_find(const char *library, const char *name);
 
-// The same for `count` names at once, for those whose place in `functions` is NULL yet. False: no such library is
-// loaded.
+// The function of that name behind a hook: of the library that it is known to be in, else (it was linked statically
+// into another one, or the file has another name) of any. NULL: nothing has it, so that nothing can have called the
+// hook.
+void *library_function_behind(const char *library, const char *name);
+
+// library_function_find for `count` names at once, for those whose place in `functions` is NULL yet. False: no such
+// library is loaded.
 bool library_functions_find(const char *library, const char *const *names, void **functions, size_t count);
 
 // Whether the file name of `path` is `library`, or `library` followed by a version.

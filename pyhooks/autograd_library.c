@@ -17,8 +17,7 @@ static void (*const hooks[FUNCTIONS])(void) = {evaluate_hook, dependencies_hook}
 static void *found(int function) {
   void *known = __atomic_load_n(&real[function], __ATOMIC_ACQUIRE);
   if (likely(known != NULL)) return known;
-  known = library_function_find("libtorch_cpu.so", names[function]);
-  if (!known) known = library_function_find(NULL, names[function]); // linked statically into what was loaded
+  known = library_function_behind("libtorch_cpu.so", names[function]);
   __atomic_store_n(&real[function], known, __ATOMIC_RELEASE);
   return known;
 }

@@ -17,7 +17,7 @@ typedef void (*autograd_evaluate)(void *engine, void *const *task, void *node, v
 #define AUTOGRAD_COMPUTE_DEPENDENCIES "_ZN5torch8autograd6Engine20compute_dependenciesEPNS0_4NodeERNS0_9GraphTaskEm"
 typedef void (*autograd_compute_dependencies)(void *engine, void *root, void *task, uint64_t minimum);
 
-// NULL: nothing has it, so that nothing can have called it. At the entry of a hook: takes the loader's lock.
+// NULL: nothing has it, so that nothing can have called the hook. At the entry of a hook: takes the loader's lock.
 autograd_evaluate autograd_real_evaluate(void);
 autograd_compute_dependencies autograd_real_compute_dependencies(void);
 

@@ -169,3 +169,10 @@ def test_13_every_entry_point(case, out):
     assert {Path(row["site"]["file"]).name for row in report["leaks"]} == {"all_api.c"}
     freed = rows_at(report, "hotspots", CASES / "all_api.c", 18)
     assert sorted(row["allocated_bytes"] for row in freed) == [500, 512]
+
+
+def test_hooked_functions_linked_into_a_plugin(case, out):
+    """What the hooks of PyTorch's and Mojo's functions are called for is done, though no library of the known name is
+    there: the output is the bare program's."""
+    run = beside([case("hooked_inside.c")], out=out)
+    assert run.stdout == b"depends engine 7\nevaluated engine\nreported 4096\ndeleted 1\n", run.describe()

@@ -218,9 +218,3 @@ def test_backward_passes_of_pytorch(tmp_path, out):
         assert parts[""] == [] and parts[QUEUED][:1] == [tags["@backward"]] and row["site"]["line"] == tags["@forward"]
     (after,) = [row for row in report["hotspots"] if row["allocated_bytes"] == 160_004]
     assert list(parts_of(after, source)) == [""] and after["site"]["line"] == tags["@after"]
-
-
-def test_engine_linked_into_a_plugin(out):
-    """The hooks stand in front of it: what they are called for is done, though no libtorch_cpu.so is there."""
-    run = traced([build(PROGRAMS / "engine_inside.c")], out=out, options=["-q"])
-    assert (run.status, run.stdout) == (0, b"depends engine 7\nevaluated engine\n"), run.describe()
