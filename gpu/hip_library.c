@@ -67,6 +67,16 @@ void *hip_real_find(enum hip_function function) {
   return found;
 }
 
+static void *elsewhere[HIP_FUNCTION_COUNT];
+
+void *hip_elsewhere(enum hip_function function) {
+  void *found = __atomic_load_n(&elsewhere[function], __ATOMIC_ACQUIRE);
+  if (found) return found;
+  found = library_function_find(NULL, names[function]);
+  __atomic_store_n(&elsewhere[function], found, __ATOMIC_RELEASE);
+  return found;
+}
+
 void hip_real_find_all(void) {
   if (!__atomic_load_n(&hip_real_functions[HIP_hipMalloc], __ATOMIC_ACQUIRE)) // every release has it
     library_functions_find(LIBRARY_NAME, names, hip_real_functions, HIP_FUNCTION_COUNT);
@@ -148,5 +158,6 @@ void hip_library_closed(void) {
   for (int i = 0; i < HIP_FUNCTION_COUNT; i++) {
     void *function = hip_real_functions[i];
     if (function && !dladdr(function, &info)) __atomic_store_n(&hip_real_functions[i], NULL, __ATOMIC_RELEASE);
+    if (elsewhere[i] && !dladdr(elsewhere[i], &info)) __atomic_store_n(&elsewhere[i], NULL, __ATOMIC_RELEASE);
   }
 }

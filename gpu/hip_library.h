@@ -22,6 +22,10 @@ HT_INLINE void *hip_real(enum hip_function function) {
   return likely(real != NULL) ? real : hip_real_find(function);
 }
 
+// A function of that name in another library than HIP's, when HIP's has none: a caller may be bound to it. NULL:
+// nothing has it. As hip_real_find.
+void *hip_elsewhere(enum hip_function function);
+
 // Looks all of them up, if the library is there: once, before calls that are bound already are redirected.
 void hip_real_find_all(void);
 // The wrapper and the real function of that name. False: not one of the table, or not found by now.

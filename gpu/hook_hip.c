@@ -6,14 +6,14 @@
 #include "hip_library.h"
 #include "streams.h"
 
-// What a call of a function answers that no loaded library has.
-static hip_status no_library(void) { return HIP_NO_DEVICE; }
-
 #define WRAPPER(name, parameters, arguments, before, succeeded, failed)                                                \
   HT_EXPORT hip_status name parameters;                                                                                \
   HT_EXPORT hip_status name parameters {                                                                               \
     hip_status(*real_function) parameters = (hip_status(*) parameters)hip_real(HIP_##name);                            \
-    if (!real_function) return no_library();                                                                           \
+    if (!real_function) { /* not HIP's: passed through; of no library: there is no device */                           \
+      real_function = (hip_status(*) parameters)hip_elsewhere(HIP_##name);                                             \
+      return real_function ? real_function arguments : HIP_NO_DEVICE;                                                  \
+    }                                                                                                                  \
     struct hip_call at_hand = call_begin(HOOK_FRAME()), *call = &at_hand;                                              \
     if (call->thread) before;                                                                                          \
     hip_status result = real_function arguments;                                                                       \

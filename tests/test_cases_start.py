@@ -172,7 +172,7 @@ def test_13_every_entry_point(case, out):
 
 
 def test_hooked_functions_linked_into_a_plugin(case, out):
-    """What the hooks of PyTorch's and Mojo's functions are called for is done, though no library of the known name is
-    there: the output is the bare program's."""
+    """What the hooks of PyTorch's, Mojo's and HIP's functions are called for is done, though no library of the known
+    name is there: the output is the bare program's."""
     run = beside([case("hooked_inside.c")], out=out)
-    assert run.stdout == b"depends engine 7\nevaluated engine\nreported 4096\ndeleted 1\n", run.describe()
+    assert run.stdout == b"depends engine 7\nevaluated engine\nreported 4096\ndeleted 1\nhip 2 0 0\n", run.describe()

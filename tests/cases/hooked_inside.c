@@ -1,7 +1,7 @@
 // build: -ldl
 // build-library: hooked_inside.so -DPLUGIN -shared -fPIC -O0
 // Functions that heaptide's hooks stand in front of, linked statically into a plugin that is loaded for itself alone:
-// PyTorch's autograd engine, its allocator's report, Mojo's heap. The plugin's calls of its own functions reach them,
+// PyTorch's autograd engine, its allocator's report, Mojo's heap, HIP's. The plugin's calls of its own functions reach them,
 // whoever else has functions of these names, and whatever the file is called.
 #ifdef PLUGIN
 #include <stdio.h>
@@ -41,12 +41,20 @@ void *tc_new(unsigned long alignment, unsigned long bytes) {
 void tc_delete(void *block) __asm__("_ZN1M7AsyncRT15TCMallocGlobals9tc_deleteEPv");
 void tc_delete(void *block) { printf("deleted %d\n", block == heap); }
 
+int hipMalloc(void **pointer, unsigned long bytes) {
+  *pointer = heap;
+  return bytes == 64 ? 0 : 2;
+}
+int hipFree(void *pointer) { return pointer == heap ? 0 : 1; }
+
 void plugin_main(void) {
-  void *task = NULL;
+  void *task = NULL, *block = NULL;
   dependencies("engine", NULL, NULL, 7);
   evaluate("engine", &task, NULL, NULL, NULL);
   report(heap, 4096, 0, 0, (struct device){1, 0});
   tc_delete(tc_new(16, 64));
+  int refused = hipMalloc(&block, 1ul << 40), made = hipMalloc(&block, 64), freed = hipFree(block);
+  printf("hip %d %d %d\n", refused, made, freed);
 }
 #else
 #include <dlfcn.h>
