@@ -98,9 +98,15 @@ def gpu_rows(report):
     }
 
 
-def test_gpu_buffers(out):
+# Mojo's pool of device memory by reserving, creating and mapping.
+BY_MAPPING = {"MODULAR_DEVICE_CONTEXT_MEMORY_MANAGER_VMM": "1"}
+
+
+@pytest.mark.parametrize("memory", [{}, BY_MAPPING], ids=["malloc", "mapping"])
+def test_gpu_buffers(out, memory):
     program = mojo_gear.build("buffers", max_core=True)
-    run = heaptide_run.traced([program], out=out, options=["--gpu"], env=gpu_gear.simulated(7), timeout=SECONDS)
+    environment = {**gpu_gear.simulated(7), **memory}
+    run = heaptide_run.traced([program], out=out, options=["--gpu"], env=environment, timeout=SECONDS)
     assert run.status == 0 and run.stdout == b"done\n", run.describe()
     report = run.report()
     lines = lines_of("buffers.mojo")
@@ -147,3 +153,15 @@ def test_gpu_pool_and_helpers(out, tmp_path):
     assert len(quiet) == len(helpers)
     assert all(line.endswith("started by Mojo's runtime for itself") for line in quiet), quiet
     assert run.own_stderr[-1].startswith("heaptide: 1 process, "), run.describe()
+
+
+def test_gpu_pool_by_mapping(out):
+    """The pool is what was created, not the addresses that were reserved for it."""
+    program = mojo_gear.build("buffers", max_core=True)
+    run = heaptide_run.traced([program], out=out, env={**gpu_gear.simulated(7), **BY_MAPPING}, timeout=SECONDS)
+    assert run.status == 0, run.describe()
+    report = run.report()
+    device = report["summary"]["by_kind"]["device"]
+    assert gpu_rows(report) == {} and device["allocations"] == 1 and 7 << 20 < device["live_bytes"] < 1 << 30, device
+    text = heaptide_run.command("report", run.out).stdout.decode()
+    assert " of device in a pool at the peak" in text and " of addresses reserved, which is no memory" in text
