@@ -12,12 +12,8 @@
 #include "pool.h"
 #include "symbols.h"
 
-enum language {
-  LANGUAGE_NATIVE,
-  LANGUAGE_PYTHON,
-  LANGUAGE_JIT,
-  LANGUAGE_NONE
-}; // NONE: [truncated], [on behalf of], named rows
+// NONE: [truncated], [on behalf of], named rows.
+enum language { LANGUAGE_NATIVE, LANGUAGE_PYTHON, LANGUAGE_JIT, LANGUAGE_NONE };
 
 // The function of the frame behind a stack that was cut at the process's depth.
 #define STACK_TRUNCATED "[truncated]"

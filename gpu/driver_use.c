@@ -1,6 +1,5 @@
 #include "driver_use.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "../native/library_function.h"
@@ -21,10 +20,8 @@ bool driver_use_wanted;
 static uint64_t period_ns, due_ns;
 static struct driver_use uses[GPU_DEVICES_MAX];
 
-typedef int (*default_pool_call)(void **, int);
-typedef int (*pool_attribute_call)(void *, int, void *);
-static default_pool_call default_pool;
-static pool_attribute_call pool_attribute;
+// hipDeviceGetDefaultMemPool and hipMemPoolGetAttribute; NULL: not looked for yet, or HIP's library has none.
+static void *pool_functions[2];
 static bool pool_looked_for;
 
 void driver_use_init(uint64_t period) {
@@ -33,28 +30,24 @@ void driver_use_init(uint64_t period) {
 }
 
 static void functions_find(void) {
+  static const char *const names[] = {"hipDeviceGetDefaultMemPool", "hipMemPoolGetAttribute"};
   if (__atomic_exchange_n(&pool_looked_for, true, __ATOMIC_RELAXED)) return;
-  void *pool = library_function_find("libamdhip64.so", "hipDeviceGetDefaultMemPool");
-  void *attribute = library_function_find("libamdhip64.so", "hipMemPoolGetAttribute");
-  __atomic_store_n(&default_pool, (default_pool_call)pool, __ATOMIC_RELEASE);
-  __atomic_store_n(&pool_attribute, (pool_attribute_call)attribute, __ATOMIC_RELEASE);
+  library_functions_find("libamdhip64.so", names, pool_functions, 2);
 }
 
+// Those that the library does not have may be in the next one.
 void driver_use_library_closed(void) {
-  Dl_info info;
-  void *function = (void *)__atomic_load_n(&default_pool, __ATOMIC_ACQUIRE);
-  if (function && dladdr(function, &info)) return;
-  __atomic_store_n(&default_pool, NULL, __ATOMIC_RELEASE);
-  __atomic_store_n(&pool_attribute, NULL, __ATOMIC_RELEASE);
-  __atomic_store_n(&pool_looked_for, false, __ATOMIC_RELEASE);
+  bool gone = library_function_closed(&pool_functions[0]) | library_function_closed(&pool_functions[1]);
+  if (gone || !pool_functions[0]) __atomic_store_n(&pool_looked_for, false, __ATOMIC_RELEASE);
 }
 
 static uint64_t pool_unused_ask(int device) {
   void *pool = NULL;
   uint64_t reserved = 0, used = 0;
   functions_find();
-  default_pool_call pool_of = __atomic_load_n(&default_pool, __ATOMIC_ACQUIRE);
-  pool_attribute_call attribute_of = __atomic_load_n(&pool_attribute, __ATOMIC_ACQUIRE);
+  int (*pool_of)(void **, int) = (int (*)(void **, int))__atomic_load_n(&pool_functions[0], __ATOMIC_ACQUIRE);
+  int (*attribute_of)(void *, int, void *) =
+      (int (*)(void *, int, void *))__atomic_load_n(&pool_functions[1], __ATOMIC_ACQUIRE);
   if (!pool_of || !attribute_of || pool_of(&pool, device) != HIP_SUCCESS) return 0;
   if (attribute_of(pool, POOL_RESERVED_NOW, &reserved) != HIP_SUCCESS) return 0;
   if (attribute_of(pool, POOL_USED_NOW, &used) != HIP_SUCCESS) return 0;

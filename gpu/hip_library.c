@@ -70,11 +70,7 @@ void *hip_real_find(enum hip_function function) {
 static void *elsewhere[HIP_FUNCTION_COUNT];
 
 void *hip_elsewhere(enum hip_function function) {
-  void *found = __atomic_load_n(&elsewhere[function], __ATOMIC_ACQUIRE);
-  if (found) return found;
-  found = library_function_find(NULL, names[function]);
-  __atomic_store_n(&elsewhere[function], found, __ATOMIC_RELEASE);
-  return found;
+  return library_function_behind(&elsewhere[function], NULL, names[function]);
 }
 
 void hip_real_find_all(void) {
@@ -154,10 +150,8 @@ const char *hip_simulated_name(void) {
 
 // Bound callers keep their library loaded; so whoever calls again has looked its functions up again.
 void hip_library_closed(void) {
-  Dl_info info;
   for (int i = 0; i < HIP_FUNCTION_COUNT; i++) {
-    void *function = hip_real_functions[i];
-    if (function && !dladdr(function, &info)) __atomic_store_n(&hip_real_functions[i], NULL, __ATOMIC_RELEASE);
-    if (elsewhere[i] && !dladdr(elsewhere[i], &info)) __atomic_store_n(&elsewhere[i], NULL, __ATOMIC_RELEASE);
+    library_function_closed(&hip_real_functions[i]);
+    library_function_closed(&elsewhere[i]);
   }
 }

@@ -9,7 +9,6 @@ static behalf_source source; // NULL: none
 void behalf_set_source(behalf_source given) { source = given; }
 
 void behalf_of_new(struct behalf_chain *begun) {
-  *begun = (struct behalf_chain){0};
   if (source) source(begun);
 }
 

@@ -13,11 +13,16 @@
 
 // Filled and read by the front end.
 struct behalf {
-  const void *object, *group; // what stands for this piece of work, and for all that was queued with it
-  uint32_t object_made;       // of the stack table: where the object was allocated
-  uint32_t node;              // of the stack table: the lines and the frame that is none; 0: nobody's
-  bool node_looked_up;
+  uint32_t node;        // of the stack table: the lines and the frame that is none; 0: nobody's
   uint32_t own, joined; // the thread's own lines of last time (0: none), and both together; 0: none yet
+};
+
+// Work that is told of when it begins and ends: in the stack frame of what does it.
+struct behalf_work {
+  struct behalf behalf;
+  bool node_looked_up;
+  const void *object, *group; // what stands for it, and for all that was queued with it
+  struct behalf_work *outer;
 };
 
 // What a thread does, the last one first.
@@ -25,15 +30,11 @@ struct behalf_chain {
   struct behalf begun;      // how it began
   bool is_executors;        // it began in order to make calls that others queue
   struct behalf call;       // the one of those that it is at
+  uint32_t call_made;       // of the stack table: where the object was allocated that stands for that call
   struct behalf_work *work; // NULL: none
 };
-// Work that is told of when it begins and ends: in the stack frame of what does it.
-struct behalf_work {
-  struct behalf behalf;
-  struct behalf_work *outer;
-};
 
-// In pthread_create, in the calling thread, outside of hooks: how the new thread begins.
+// In pthread_create, in the calling thread, outside of hooks: how the new thread begins. All is 0 before.
 typedef void (*behalf_source)(struct behalf_chain *begun);
 void behalf_set_source(behalf_source source);
 void behalf_of_new(struct behalf_chain *begun);

@@ -68,11 +68,14 @@ static HT_NOINLINE void stack_checked(struct thread *thread, struct hook_frame f
 
 // The common case of malloc and free is one function each (HT_INLINE). With this, slots read four at a time and no SSE
 // registers (Makefile) the bench `deep` went from 5.5 to 4.2 times the bare program.
-HT_INLINE site_id site_of(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
-  uint32_t line_node = unlikely(line_source != NULL) ? line_source() : 0;
+HT_INLINE site_id site_with(struct thread *thread, struct hook_frame frame, enum ht_kind kind, uint32_t line_node) {
   site_id site = stack_memo_site(&thread->memo, frame, kind, line_node);
   if (unlikely(stack_check_on)) stack_checked(thread, frame);
   return site;
+}
+
+HT_INLINE site_id site_of(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
+  return site_with(thread, frame, kind, unlikely(line_source != NULL) ? line_source(false) : 0);
 }
 
 static HT_NOINLINE site_id mapping_site(struct thread *thread, struct hook_frame frame) {
@@ -260,10 +263,7 @@ HT_NOINLINE site_id ht_site(struct thread *thread, struct hook_frame frame, enum
 }
 
 HT_NOINLINE site_id ht_site_all_lines(struct thread *thread, struct hook_frame frame, enum ht_kind kind) {
-  thread->all_lines = true;
-  site_id site = site_of(thread, frame, kind);
-  thread->all_lines = false;
-  return site;
+  return site_with(thread, frame, kind, line_source ? line_source(true) : 0);
 }
 
 static HT_NOINLINE void free_begun(struct thread *thread, uintptr_t start) {

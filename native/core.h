@@ -53,8 +53,9 @@ void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes);
 
 // Lines of another language (Python) in native stacks: when set, asked once for each recorded native allocation;
 // returns the running frames of that language as a node (stack_table.h), 0 for none. Runs inside the hook: no
-// allocation, no lock of the program's. `front` says where in the stack they belong.
-typedef uint32_t (*ht_line_source)(void);
+// allocation, no lock of the program's. `all`: every one of them, whatever is kept else. `front` says where in the
+// stack they belong.
+typedef uint32_t (*ht_line_source)(bool all);
 struct merge_front;
 void ht_set_line_source(ht_line_source source, const struct merge_front *front);
 

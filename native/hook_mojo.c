@@ -25,13 +25,7 @@ static struct {
 } real_tc;
 
 // On first use: the library cannot be missing, since its callers are bound to it. Takes the loader's lock.
-static void *found(void *slot, const char *name) {
-  void *function = __atomic_load_n((void **)slot, __ATOMIC_ACQUIRE);
-  if (likely(function != NULL)) return function;
-  function = library_function_behind(LIBRARY, name);
-  __atomic_store_n((void **)slot, function, __ATOMIC_RELEASE);
-  return function;
-}
+static void *found(void *slot, const char *name) { return library_function_behind(slot, LIBRARY, name); }
 
 static size_t at_least(size_t value, size_t least) { return value < least ? least : value; }
 

@@ -79,9 +79,19 @@ void *library_function_find(const char *library, const char *name) {
   return function;
 }
 
-void *library_function_behind(const char *library, const char *name) {
+void *library_function_look_behind(void **known, const char *library, const char *name) {
   void *function = library_function_find(library, name);
-  return function ? function : library_function_find(NULL, name);
+  if (!function && library) function = library_function_find(NULL, name);
+  __atomic_store_n(known, function, __ATOMIC_RELEASE);
+  return function;
+}
+
+bool library_function_closed(void **known) {
+  Dl_info info;
+  void *function = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+  if (!function || dladdr(function, &info)) return false;
+  __atomic_store_n(known, NULL, __ATOMIC_RELEASE);
+  return true;
 }
 
 bool library_functions_find(const char *library, const char *const *names, void **functions, size_t count) {

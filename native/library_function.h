@@ -11,8 +11,15 @@ void *library_function_find(const char *library, const char *name);
 
 // The function of that name behind a hook: of the library that it is known to be in, else (it was linked statically
 // into another one, or the file has another name) of any. NULL: nothing has it, so that nothing can have called the
-// hook.
-void *library_function_behind(const char *library, const char *name);
+// hook. `*known` is what was found before, NULL: nothing yet.
+void *library_function_look_behind(void **known, const char *library, const char *name);
+HT_INLINE void *library_function_behind(void **known, const char *library, const char *name) {
+  void *function = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+  return likely(function != NULL) ? function : library_function_look_behind(known, library, name);
+}
+
+// After a dlclose: *known is NULL when its library is gone; whoever calls again looks it up again. True: it is gone.
+bool library_function_closed(void **known);
 
 // library_function_find for `count` names at once, for those whose place in `functions` is NULL yet. False: no such
 // library is loaded.

@@ -66,7 +66,6 @@ struct thread {
   char name[THREAD_NAME_BYTES];              // a front end's; without one the kernel's, taken when the thread ends
   char first_name[THREAD_NAME_KERNEL_BYTES]; // the kernel's at its first call, of one whose end nobody will tell of
   struct behalf_chain behalf;
-  bool all_lines; // are wanted of another language, whatever is kept else
   bool is_main;
   uint8_t moving;              // its realloc is under way: the old block is out of the live map, the new one not yet in
   uint64_t heap_sample_random; // 0: none drawn yet

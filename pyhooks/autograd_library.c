@@ -1,6 +1,5 @@
 #include "autograd_library.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "../native/got.h"
@@ -15,11 +14,7 @@ extern void dependencies_hook(void) __asm__(AUTOGRAD_COMPUTE_DEPENDENCIES) __att
 static void (*const hooks[FUNCTIONS])(void) = {evaluate_hook, dependencies_hook};
 
 static void *found(int function) {
-  void *known = __atomic_load_n(&real[function], __ATOMIC_ACQUIRE);
-  if (likely(known != NULL)) return known;
-  known = library_function_behind("libtorch_cpu.so", names[function]);
-  __atomic_store_n(&real[function], known, __ATOMIC_RELEASE);
-  return known;
+  return library_function_behind(&real[function], "libtorch_cpu.so", names[function]);
 }
 
 autograd_evaluate autograd_real_evaluate(void) { return (autograd_evaluate)found(EVALUATE); }
@@ -28,9 +23,7 @@ autograd_compute_dependencies autograd_real_compute_dependencies(void) {
 }
 
 void autograd_library_closed(void) {
-  Dl_info info;
-  for (int i = 0; i < FUNCTIONS; i++)
-    if (real[i] && !dladdr(real[i], &info)) real[i] = NULL;
+  for (int i = 0; i < FUNCTIONS; i++) library_function_closed(&real[i]);
 }
 
 // ---- bound calls

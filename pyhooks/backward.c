@@ -44,7 +44,7 @@ static uint32_t allocated_at(const void *node) {
   return known && !site_is_inherited(block.site) ? site_at(block.site)->node : 0;
 }
 
-uint32_t backward_node(const struct behalf *work, uint32_t outer) {
+uint32_t backward_node(const struct behalf_work *work, uint32_t outer) {
   uint32_t made = allocated_at(work->object), node = outer;
   lock_take(site_lock());
   const struct pass *pass = pass_find_locked(work->group);

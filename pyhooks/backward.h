@@ -9,6 +9,6 @@ void backward_asked(const void *task, uint32_t tid, uint32_t lines);
 
 // The lines that a piece of work (a torch::autograd::Node, together with others of a GraphTask) is for: those that made
 // it in the forward pass, and further out those that asked for the pass, where another thread did, else `outer`.
-uint32_t backward_node(const struct behalf *work, uint32_t outer);
+uint32_t backward_node(const struct behalf_work *work, uint32_t outer);
 
 #endif

@@ -4,7 +4,6 @@
 #include "../native/lock.h"
 #include "../native/site.h"
 #include "backward.h"
-#include "hook_python.h"
 #include "interpreter_life.h"
 #include "line_table.h"
 #include "object_blocks.h"
@@ -12,13 +11,9 @@
 #include "running_frame.h"
 #include "thread_title.h"
 
-static bool layout_known(void) {
-  return running_frame_proved && !running_frame_slow && interpreter_phase == INTERPRETER_UP && !hook_python_ended;
-}
-
 // The innermost frame of the calling thread, whether it holds the GIL or let go of it in a call; NULL: none.
 static const char *frame_here(void) {
-  const void *state = layout_known() ? python_thread_state_anyway() : NULL;
+  const void *state = interpreter_frames_readable() ? python_thread_state_anyway() : NULL;
   return state ? frame_innermost(&frame_layout, state) : NULL;
 }
 
@@ -39,19 +34,19 @@ uint32_t behalf_lines_here(void) {
 
 // Whether an executor's thread is at a call, which then is `call`. What stands for a call may be where that of the last
 // one was; the node that it was allocated with tells them apart.
-static bool call_look(struct behalf *call, const char *frame) {
+static bool call_look(struct behalf_chain *chain, const char *frame) {
   const void *item = queued_call_around(frame);
   struct block block = item ? object_block_at((uintptr_t)item) : (struct block){0};
   if (!block.site.value) return false;
   uint32_t made = site_at(block.site)->node;
-  if (call->object_made != made)
-    *call = (struct behalf){.object_made = made, .node = lines_labelled(0, made, BEHALF_QUEUED)};
-  return call->node;
+  if (chain->call_made != made) chain->call = (struct behalf){.node = lines_labelled(0, made, BEHALF_QUEUED)};
+  chain->call_made = made;
+  return chain->call.node;
 }
 
 static struct behalf *call_or_begin(struct behalf_chain *chain, const void *thread_state) {
-  if (chain->is_executors && thread_state && layout_known() &&
-      call_look(&chain->call, frame_innermost(&frame_layout, thread_state)))
+  if (chain->is_executors && thread_state && interpreter_frames_readable() &&
+      call_look(chain, frame_innermost(&frame_layout, thread_state)))
     return &chain->call;
   return &chain->begun;
 }
@@ -59,11 +54,11 @@ static struct behalf *call_or_begin(struct behalf_chain *chain, const void *thre
 // What the thread is at.
 static struct behalf *behalf_now(struct behalf_chain *chain, const void *thread_state) {
   struct behalf *now = call_or_begin(chain, thread_state);
-  if (!chain->work) return now;
-  struct behalf *work = &chain->work->behalf;
-  if (!work->node_looked_up) work->node = backward_node(work, now->node);
+  struct behalf_work *work = chain->work;
+  if (!work) return now;
+  if (!work->node_looked_up) work->behalf.node = backward_node(work, now->node);
   work->node_looked_up = true;
-  return work;
+  return &work->behalf;
 }
 
 uint32_t behalf_lines_join(const void *thread_state, uint32_t own) {
@@ -83,15 +78,15 @@ uint32_t behalf_lines_join(const void *thread_state, uint32_t own) {
 
 // A thread may do other work than what it was started for: whose, only some of its stacks can tell. In an executor's
 // call it is started on behalf of who queued that.
-static void begun_of_new(struct behalf_chain *new) {
+static void begun_of_new(struct behalf_chain *chain) {
   struct thread *thread = thread_self();
   const char *frame = thread && !thread_busy(thread) ? frame_here() : NULL;
   if (!frame) return;
   const char *start = thread_start_frame(frame);
-  new->is_executors = start != NULL &&queued_call_starts_thread(start);
+  chain->is_executors = start ? queued_call_starts_thread(start) : false;
   ht_hook_begin(thread);
-  bool in_call = thread->behalf.is_executors && call_look(&thread->behalf.call, frame);
-  new->begun.node = lines_labelled(in_call ? thread->behalf.call.node : 0, line_node_whole(frame), BEHALF_STARTED);
+  bool in_call = thread->behalf.is_executors && call_look(&thread->behalf, frame);
+  chain->begun.node = lines_labelled(in_call ? thread->behalf.call.node : 0, line_node_whole(frame), BEHALF_STARTED);
   ht_hook_end(thread);
 }
 

@@ -27,7 +27,7 @@ static HT_NOINLINE void evaluate_followed(autograd_evaluate real, void *engine, 
                                           void *inputs, void *queue) {
   __asm__ volatile(".cfi_personality 0x1b, evaluate_left"); // DW_EH_PE_pcrel | DW_EH_PE_sdata4
   struct behalf_chain *chain = &thread_tls->behalf;
-  struct behalf_work work = {.behalf = {.object = node, .group = *task}, .outer = chain->work};
+  struct behalf_work work = {.object = node, .group = *task, .outer = chain->work};
   chain->work = &work;
   real(engine, task, node, inputs, queue);
   if (chain->work == &work) chain->work = work.outer;

@@ -232,11 +232,11 @@ static uint32_t lines_with_gil(void *state) {
 }
 
 // Runs inside a hook of native's.
-static uint32_t native_lines(void) {
+static uint32_t native_lines(bool all) {
   if (unlikely(hook_python_ended)) interpreter_look_again();
   if (unlikely(interpreter_phase == INTERPRETER_STARTING)) interpreter_look();
   if (hook_python_ended || interpreter_phase == INTERPRETER_PREPARING) return 0;
-  if (unlikely(thread_tls->all_lines)) return behalf_lines_join(python_thread_state_anyway(), behalf_lines_here());
+  if (unlikely(all)) return behalf_lines_join(python_thread_state_anyway(), behalf_lines_here());
   void *state = python_thread_state();
   if (state) return behalf_lines_join(state, lines_with_gil(state));
   state = python.PyGILState_GetThisThreadState(); // extensions let go of the GIL around large allocations

@@ -13,8 +13,7 @@ static bool is_of_system(const char *code) {
 
 // importlib.import_module, through which programs import by a name: the import is its caller's.
 static bool is_function_for_it(const char *code) {
-  return python_string_is(field_pointer(code, frame_layout.code_name), "import_module") &&
-         python_string_ends_in(field_pointer(code, frame_layout.code_filename), "importlib/__init__.py");
+  return running_frame_code_is(code, "import_module", "import_module", "importlib/__init__.py");
 }
 
 // Whether code objects are the import system's, by address: its own live as long as the interpreter, so that no other

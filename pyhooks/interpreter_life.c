@@ -9,6 +9,10 @@
 
 enum interpreter_phase interpreter_phase = INTERPRETER_STARTING;
 
+bool interpreter_frames_readable(void) {
+  return running_frame_proved && !running_frame_slow && interpreter_phase == INTERPRETER_UP && !hook_python_ended;
+}
+
 static void phase_set(enum interpreter_phase phase) {
   interpreter_phase = phase;
   if (phase == INTERPRETER_UP)

@@ -12,6 +12,9 @@ enum interpreter_phase {
 };
 extern enum interpreter_phase interpreter_phase;
 
+// Whether frames may be read without asking the interpreter: it is up, and the reader was proved.
+bool interpreter_frames_readable(void);
+
 // Called by hooks while INTERPRETER_STARTING: looks how far the interpreter is.
 void interpreter_look(void);
 

@@ -227,12 +227,13 @@ HT_NOINLINE uint32_t key_value_slowly(void *thread_state, uint64_t size) {
   struct running_frame running = running_frame_complete(thread_state), importing;
   if (!running.code || running_frame_slow) return key_value_of_frame(running, size);
   const char *frame = frame_innermost(&frame_layout, thread_state);
-  // This one and those of imports never in the cache: the next time it may be another call, or another import.
+  // These two never in the cache: the next time it may be another import, or another call.
+  if (chain_depth == 1 && importing_code(running.code)) {
+    bool found = importing_frame_find(thread_state, &importing);
+    return found ? key_value_import(importing, size) : key_value_frame(running, size);
+  }
   if (queued_call_is_made_by(running.code)) return key_value_queueing(frame, size);
-  if (chain_depth > 1) return key_value_of_chain(frame, size);
-  if (!importing_code(running.code)) return key_value_of_frame(running, size);
-  bool found = importing_frame_find(thread_state, &importing);
-  return found ? key_value_import(importing, size) : key_value_frame(running, size);
+  return chain_depth > 1 ? key_value_of_chain(frame, size) : key_value_of_frame(running, size);
 }
 
 HT_NOINLINE uint32_t key_value_owned(void *thread_state, uint64_t size) {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "python_name.h"
 // Offsets, one line a version: PyThreadState is not needed here.
 //   PyCodeObject   Include/cpython/code.h. To 3.10 varnames, freevars, cellvars: tuples; from 3.11 localsplusnames: one
 //                  tuple, the free variables being the last of it, and nlocalsplus, nfreevars: ints
@@ -81,23 +82,9 @@ size_t object_basic_bytes(const void *object) {
   return bytes > 0 ? (size_t)bytes : 0;
 }
 
-static bool string_has_at(const void *string, size_t start, const char *text) {
-  size_t i = 0;
-  while (text[i] && python.PyUnicode_ReadChar((void *)string, (ssize_t)(start + i)) == (uint8_t)text[i]) i++;
-  return !text[i];
-}
-
 static bool is_string(const void *object) { return object && type_flags(type_of(object)) & FLAG_UNICODE; }
 
-bool string_is(const void *string, const char *text) {
-  if (!is_string(string) || (size_t)python.PyUnicode_GetLength((void *)string) != strlen(text)) return false;
-  return string_has_at(string, 0, text);
-}
-
-bool string_ends(const void *string, const char *text) {
-  size_t wanted = strlen(text), length = is_string(string) ? (size_t)python.PyUnicode_GetLength((void *)string) : 0;
-  return length >= wanted && string_has_at(string, length - wanted, text);
-}
+bool string_is(const void *object, const char *text) { return is_string(object) && python_string_is(object, text); }
 
 // ---- attributes
 

@@ -66,8 +66,7 @@ void *frame_variable(void *place);
 // The first local variable of a frame of Python code: in a method `self`. NULL: none.
 const void *frame_self(const char *frame);
 
-// Whether a Python string is that text.
-bool string_is(const void *string, const char *text);
-bool string_ends(const void *string, const char *text);
+// Whether an object is a Python string of that text.
+bool string_is(const void *object, const char *text);
 
 #endif

@@ -2,17 +2,11 @@
 
 #include "object_fields.h"
 
-static bool is_in_file(const char *code) {
-  return string_ends(field_pointer(code, frame_layout.code_filename), "concurrent/futures/thread.py");
-}
+#define EXECUTOR_FILE "concurrent/futures/thread.py"
 
-// By co_qualname, before 3.11 by co_name.
-static bool is_function(const char *code, const char *qualified, const char *name) {
-  return string_is(field_pointer(code, frame_layout.code_name), python.minor >= 11 ? qualified : name) &&
-         is_in_file(code);
+bool queued_call_is_made_by(const char *code) {
+  return running_frame_code_is(code, "ThreadPoolExecutor.submit", "submit", EXECUTOR_FILE);
 }
-
-bool queued_call_is_made_by(const char *code) { return is_function(code, "ThreadPoolExecutor.submit", "submit"); }
 
 // Frames between threading.Thread.start and ThreadPoolExecutor.submit: the executor's own, and of who wraps one of the
 // two (a tracer, a class derived from the executor).
@@ -30,7 +24,7 @@ bool queued_call_starts_thread(const char *frame) {
 
 // ---- the call that is made
 
-static bool is_run(const char *code) { return is_function(code, "_WorkItem.run", "run"); }
+static bool is_run(const char *code) { return running_frame_code_is(code, "_WorkItem.run", "run", EXECUTOR_FILE); }
 
 // The code of _WorkItem.run, where it was last. Any thread's: a call may be deep inside others, and without this the
 // names of all their code would be read for every block.

@@ -46,6 +46,11 @@ static bool name_is(const char *code, const char *wanted) {
   return python_string_is(field_pointer(code, frame_layout.code_name), wanted);
 }
 
+bool running_frame_code_is(const char *code, const char *qualified, const char *name, const char *file) {
+  return name_is(code, python.minor >= 11 ? qualified : name) && // co_qualname, co_name
+         python_string_ends_in(field_pointer(code, frame_layout.code_filename), file);
+}
+
 bool running_frame_is_program(void *thread_state) {
   if (!python.Py_IsInitialized()) return false;
   const char *code = NULL;

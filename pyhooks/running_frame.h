@@ -82,6 +82,10 @@ HT_INLINE bool running_frame_is_code(const void *object) {
   return ((const struct python_object *)object)->type == python.code_type;
 }
 
+// Whether a code object is that of a function: by its qualified name, before 3.11 by its name, in a file whose path
+// ends in `file`.
+bool running_frame_code_is(const char *code, const char *qualified, const char *name, const char *file);
+
 // Reads a frame of the interpreter's. False: it is none of Python code, or still being set up (the cells of a closure
 // are made before a function's first traceable instruction), so that what happens is the caller's, as in tracebacks.
 bool running_frame_at(const char *frame, struct running_frame *read);

@@ -5,7 +5,6 @@
 #include "../native/guard.h"
 #include "../native/sys.h"
 #include "../native/thread.h"
-#include "hook_python.h"
 #include "interpreter_life.h"
 #include "object_fields.h"
 #include "python_name.h"
@@ -19,10 +18,6 @@ static void *active;
 
 // Frames of Python code from the innermost on among which Thread.start is: tools wrap what it calls.
 #define STARTER_FRAMES 4u
-
-static bool layout_known(void) {
-  return running_frame_proved && !running_frame_slow && interpreter_phase == INTERPRETER_UP && !hook_python_ended;
-}
 
 // ---- one Thread
 
@@ -46,9 +41,7 @@ static bool title_is_made_up(const void *thread, const char *name) {
 
 // threading.Thread.start, which calls _thread.start_new_thread, or from 3.13 on start_joinable_thread.
 static bool is_starter(const char *code) {
-  const char *name = python.minor >= 11 ? "Thread.start" : "start"; // co_qualname, co_name
-  return string_is(field_pointer(code, frame_layout.code_name), name) &&
-         string_ends(field_pointer(code, frame_layout.code_filename), "threading.py");
+  return running_frame_code_is(code, "Thread.start", "start", "threading.py");
 }
 
 const char *thread_start_frame(const char *frame) {
@@ -67,7 +60,7 @@ static const void *started_by(void *thread_state) {
 }
 
 static bool title_of_new(char name[THREAD_NAME_BYTES]) {
-  void *state = layout_known() ? python_thread_state() : NULL;
+  void *state = interpreter_frames_readable() ? python_thread_state() : NULL;
   const void *thread = state ? started_by(state) : NULL;
   if (!thread) return false;
   if (!active && !python_interpreter_is_other(state)) thread_titles_look();
@@ -137,7 +130,7 @@ static void living_drop(struct living *living) { sys_unmap(living->rows, living-
 // before.
 static void titles_of_living(void) {
   struct living living;
-  if (!layout_known() || !living_collect(&living)) return;
+  if (!interpreter_frames_readable() || !living_collect(&living)) return;
   guard_begin();
   guard_run(titles_take, &living);
   guard_end();
@@ -148,7 +141,7 @@ static void titles_of_living(void) {
 
 void thread_titles_look(void) {
   active = NULL;
-  if (!layout_known()) return;
+  if (!interpreter_frames_readable()) return;
   void *threading = object_item(python.PyImport_GetModuleDict(), "threading");
   void *found = threading && object_sort(threading) == SORT_MODULE ? object_attribute(threading, "_active") : NULL;
   if (found && object_sort(found) == SORT_DICT) active = found;

@@ -74,13 +74,19 @@ def build(source, *, family="gcc", flags=(), libraries=None, texts=None):
     return _build_steps(steps, family) / name
 
 
+def sources_included(source):
+    """Other programs that it is made from."""
+    return [source.parent / name for name in re.findall(r'^#include "(.*\.cc?)"', source.read_text(), re.MULTILINE)]
+
+
 def _build_steps(steps, family):
     digest = hashlib.sha256()
     for output, source, flags in steps:
         digest.update(repr((output, source.name, compiler_for(source, family), flags)).encode())
         digest.update(source.read_bytes())
-    for header in sorted({header for _, source, _ in steps for header in source.parent.glob("*.h")}):
-        digest.update(header.read_bytes())
+    included = {path for _, source, _ in steps for path in (*source.parent.glob("*.h"), *sources_included(source))}
+    for path in sorted(included):
+        digest.update(path.read_bytes())
     folder = CACHE / digest.hexdigest()[:16]
     if folder.is_dir():
         return folder

@@ -5,19 +5,13 @@
 // expect direct 104857600 in 1 at @outside kind device
 // expect kind device live 167772160
 #define _GNU_SOURCE
+#include "c10_report.h"
 #include "simulated.h"
-#include <dlfcn.h>
-
-struct device {
-  int8_t type, index;
-};
-typedef void (*report_call)(void *, int64_t, size_t, size_t, struct device);
 
 enum { MIB = 1 << 20 };
 
 int main(void) {
-  // heaptide's alone: there is no libc10 here
-  report_call report = (report_call)dlsym(RTLD_DEFAULT, "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+  report_call report = report_find();
   static const struct { int at, size; } tensors[] = {{1, 4}, {8, 2}, {19, 1}}; // MiB; gaps of 1, 3 and 9
   char *pool, *other_pool;
   void *block;

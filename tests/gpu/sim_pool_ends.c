@@ -8,20 +8,14 @@
 // expect kind device peak 20971520
 // expect hotspot @pool allocations 4 bytes 83886080
 #define _GNU_SOURCE
+#include "c10_report.h"
 #include "simulated.h"
-#include <dlfcn.h>
-
-struct device {
-  int8_t type, index;
-};
-typedef void (*report_call)(void *, int64_t, size_t, size_t, struct device);
 
 enum { MIB = 1 << 20 };
 
 int main(void) {
   struct device gpu = {1, 0};
-  // heaptide's alone: there is no libc10 here
-  report_call report = (report_call)dlsym(RTLD_DEFAULT, "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+  report_call report = report_find();
   for (int round = 0; round < 4; round++) {
     char *pool;
     CHECK(hipMalloc((void **)&pool, 20 * MIB)); // @pool

@@ -6,7 +6,10 @@
 #include "planted.h"
 #include <pthread.h>
 
-enum { THREADS = 16, BLOCKS = 1000, FALLS = 4 };
+#ifndef FALLS
+#define FALLS 4 // in each thread
+#endif
+enum { THREADS = 16, BLOCKS = 1000 };
 
 static pthread_barrier_t full;
 static void *kept[THREADS][BLOCKS];
