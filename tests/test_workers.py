@@ -11,12 +11,15 @@ from report_schema import schema_problems
 
 KIB, MIB = 1 << 10, 1 << 20
 POOL = """
-import ctypes, multiprocessing, sys
+import ctypes, multiprocessing, sys, threading
 malloc = ctypes.CDLL(None).malloc
-malloc.restype = ctypes.c_void_p
+malloc.restype = None
 
 def work(number):
-    malloc(100_000 * (number + 1))
+    # In a thread of its own, whose stack is gone then: no word that was left there leads to the block.
+    thread = threading.Thread(target=malloc, args=[100_000 * (number + 1)])
+    thread.start()
+    thread.join()
     barrier.wait()
 
 def begin(shared):
