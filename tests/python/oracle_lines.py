@@ -2,8 +2,9 @@
 # at the end of each line of each file: {"file:line": [bytes, blocks]}.
 #
 # A section is a statement. Before each the interpreter's free lists are emptied: of a block that one of them gives out
-# again, tracemalloc says the line that asked last, heaptide the one that first did. `apart`: not compared, to 3.10 a
-# thread's frame is one of those.
+# again, tracemalloc says the line that asked last, heaptide the one that first did. `apart`: not compared. To 3.10 a
+# thread's frame is one of those; and a class keeps its subclasses by their addresses, numbers that take 28 bytes below
+# 2^30 and 32 above: where the heap of a program at a fixed address begins differs from run to run.
 import collections
 import decimal
 import gc
@@ -75,7 +76,7 @@ SECTIONS = [
     lambda: keep.append(collections.OrderedDict((i, None) for i in range(1000))),
     lambda: keep.append([Plain(i) for i in range(2000)]),
     lambda: keep.append([Slotted() for i in range(2000)]),
-    lambda: keep.append([type(f"Made{i}", (), {}) for i in range(50)]),
+    lambda: keep.append([type(f"Made{i}", (), {}) for i in range(50)]),  # apart
     lambda: keep.append([compile(f"lambda: {i}", "made", "eval") for i in range(500)]),
     lambda: keep.append([lambda i=i: i for i in range(500)]),
     lambda: keep.append([iter(range(i)) for i in range(500)]),

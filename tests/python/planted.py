@@ -3,12 +3,14 @@
 import ctypes
 import functools
 import gc
+import mmap
 import sys
 import threading
 
 gc.disable()
 bytes(1), bytearray(1)  # up to 3.13 the first call of each keeps a name that it looked up
 LISTED = [None] * 50
+fillers = []
 
 
 class Cache:
@@ -63,10 +65,14 @@ def lose(kind, count):
             ring.payload = bytes(6000)  # @dying
 
 
-# Called in a thread of its own, for which malloc takes fresh memory: at an address that was used something old may
-# still point, and in a heap at a low address any number may look like a pointer.
+# Called in a thread of its own, each block mapped where nothing was before: at an address that was used something old
+# may still point, and at a low one, or where malloc's memory for a thread begins at a multiple of 4 GiB, any number may
+# look like a pointer.
 def lose_native():
-    malloc = ctypes.CDLL(None).malloc
+    libc = ctypes.CDLL(None)
+    libc.mallopt(-3, 65_536)  # M_MMAP_THRESHOLD
+    fillers.extend(mmap.mmap(-1, 70_000, prot=0) for _ in range(50))
+    malloc = libc.malloc
     malloc.argtypes, malloc.restype = [ctypes.c_size_t], None
     for _ in range(20):
         malloc(70_000)  # @ctypes
