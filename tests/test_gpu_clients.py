@@ -1,5 +1,5 @@
-"""Programs of others above HIP: rocRAND on the real runtime, CuPy and hip-python on the stand-in, PyTorch's allocator
-through what it tells libc10."""
+"""Programs of others above HIP: rocRAND on the real runtime, CuPy, hip-python and tinygrad on the stand-in, PyTorch's
+allocator through what it tells libc10."""
 
 import importlib.util
 import os
@@ -23,6 +23,11 @@ TRAINING = Path(__file__).resolve().parents[1] / "bench" / "programs" / "torch_t
 def python_frame(row):
     """The innermost line of Python of a merged stack."""
     return next(frame for frame in row["stack"] if frame.get("lang", "python") == "python")
+
+
+def function_of(row, file):
+    """The innermost function of that file in a stack."""
+    return next(frame["function"] for frame in row["stack"] if (frame.get("file") or "").endswith(file))
 
 
 def gpu_leaks(report):
@@ -96,6 +101,30 @@ def test_hip_python(out, tmp_path):
     assert report["gpu"]["devices"] == [
         {"device": 0, "name": "simhip", "peak_bytes": (3 << 20) + 5000, "live_bytes": (3 << 20) + 5000}
     ]
+
+
+@pytest.mark.parametrize(
+    "options, allocations, live", [([], 7, {"buffer": 6, "lose": 6}), (["--gpu"], 11, {"lose": 6})]
+)
+def test_tinygrad(options, allocations, live, out, tmp_path):
+    """Its cache keeps four buffers of 1 MiB and one of 2 that were dropped, and five in turn share that one. With --gpu
+    it caches nothing."""
+    pytest.importorskip("tinygrad", reason="tinygrad needs CPython 3.11 or newer")
+    environment = gpu_gear.simulated(6)
+    (tmp_path / "rocm").mkdir()
+    (tmp_path / "rocm" / "lib").symlink_to(environment["LD_LIBRARY_PATH"])
+    environment = {**environment, "ROCM_PATH": str(tmp_path / "rocm"), "LRU": None}
+    program = [sys.executable, gpu_gear.PROGRAMS / "tinygrad_lost.py"]
+    options = [*options, "--py", "--py-depth", "8"]
+    run = heaptide_run.traced(program, out=out, options=options, env=environment, timeout=SECONDS)
+    assert run.status == 0, run.describe()
+    report = run.report(*heaptide_run.EVERY_ROW)
+    device = report["summary"]["by_kind"]["device"]
+    assert (device["allocations"], device["live_bytes"]) == (allocations, sum(live.values()) << 20)
+    leaks = [row for row in report["leaks"] if row["kind"] == "device"]
+    assert {function_of(row, "tinygrad_lost.py"): row["direct_bytes"] for row in leaks} == {
+        function: mib << 20 for function, mib in live.items()
+    }
 
 
 def test_pytorch_pool_tensor_by_tensor(out):
