@@ -164,8 +164,8 @@ void call_taken_end(struct hip_call *call, hip_status status) {
   ht_hook_end(thread);
 }
 
-void call_failed(struct hip_call *call, hip_status status, uint64_t asked_bytes) {
-  if (status != HIP_OUT_OF_MEMORY || asked_bytes == HOST_MEMORY || !call_record_begin(call)) return;
+void call_failed(struct hip_call *call, uint64_t asked_bytes) {
+  if (asked_bytes == HOST_MEMORY || !call_record_begin(call)) return;
   memory_failure_note(call->thread, ht_site_all_lines(call->thread, call->frame, HT_KIND_DEVICE), asked_bytes,
                       device_index(gpu_current_device));
   ht_hook_end(call->thread);

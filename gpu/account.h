@@ -36,9 +36,9 @@ void call_taken_end(struct hip_call *call, hip_status status);
 // Whether a call that succeeded has put an address where `found` was: up to 5.2 some succeed without.
 bool call_lent(const struct hip_call *call, const void *address);
 
-// A call that should have made `asked_bytes` failed.
+// A call that should have made `asked_bytes` ended with HIP_OUT_OF_MEMORY.
 #define HOST_MEMORY 0 // of a device none
-void call_failed(struct hip_call *call, hip_status status, uint64_t asked_bytes);
+void call_failed(struct hip_call *call, uint64_t asked_bytes);
 
 // ---- what a call that succeeded made; a NULL pointer or no bytes is no block
 void made(struct hip_call *call, enum gpu_space space, void *key, uint64_t size_bytes, enum ht_kind kind);

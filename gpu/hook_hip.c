@@ -27,8 +27,10 @@
     return result;                                                                                                     \
   }
 
+// Out of memory: the library has read the arguments that `asked` reads. Of other failures they may be the reason.
 #define MAKES(name, parameters, arguments, asked, after)                                                               \
-  WRAPPER(name, parameters, arguments, driver_use_ask(call), after, call_failed(call, result, asked))
+  WRAPPER(name, parameters, arguments, driver_use_ask(call), after,                                                    \
+          result == HIP_OUT_OF_MEMORY ? call_failed(call, asked) : (void)0)
 #define FREES(name, parameters, arguments, space, key)                                                                 \
   WRAPPER(name, parameters, arguments, (driver_use_ask(call), call_take(call, space, key)),                            \
           call_taken_end(call, result), call_taken_end(call, result))

@@ -209,6 +209,7 @@ status hipMallocManaged(void **pointer, size_t bytes, unsigned flags) {
 }
 status hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
   FAIL_ON_DEMAND();
+  if (!pointer || !pitch) return told(INVALID_VALUE);
   *pitch = rounded(width, 256);
   return told(make(pointer, *pitch * height, DEVICE, current));
 }
@@ -225,6 +226,7 @@ struct pitched {
 };
 status hipMalloc3D(struct pitched *out, struct extent extent) {
   FAIL_ON_DEMAND();
+  if (!out) return told(INVALID_VALUE);
   *out = (struct pitched){NULL, rounded(extent.width, 256), extent.width, extent.height};
   return told(make(&out->pointer, out->pitch * extent.height * extent.depth, DEVICE, current));
 }
@@ -326,19 +328,23 @@ static uint64_t format_bytes(const struct channel_format *format) {
 status hipMallocArray(void **array, const struct channel_format *format, size_t width, size_t height, unsigned flags) {
   FAIL_ON_DEMAND();
   (void)flags;
+  if (!array || !format) return told(INVALID_VALUE);
   return array_make(array, width * one(height), format_bytes(format), ARRAY);
 }
 status hipMalloc3DArray(void **array, const struct channel_format *format, struct extent extent, unsigned flags) {
   FAIL_ON_DEMAND();
   (void)flags;
+  if (!array || !format) return told(INVALID_VALUE);
   return array_make(array, extent.width * one(extent.height) * one(extent.depth), format_bytes(format), ARRAY);
 }
 status hipArrayCreate(void **array, const struct array_descriptor *about) {
   FAIL_ON_DEMAND();
+  if (!array || !about) return told(INVALID_VALUE);
   return array_make(array, about->width * one(about->height), 4 * about->channels, ARRAY);
 }
 status hipArray3DCreate(void **array, const struct array3d_descriptor *about) {
   FAIL_ON_DEMAND();
+  if (!array || !about) return told(INVALID_VALUE);
   return array_make(array, about->width * one(about->height) * one(about->depth), 4 * about->channels, ARRAY);
 }
 status hipFreeArray(void *array) { return handle_end(array, 1u << ARRAY, array ? INVALID_CONTEXT : INVALID_VALUE); }
@@ -347,10 +353,12 @@ status hipMallocMipmappedArray(void **array, const struct channel_format *format
                                unsigned flags) {
   FAIL_ON_DEMAND();
   (void)flags, (void)levels;
+  if (!array || !format) return told(INVALID_VALUE);
   return array_make(array, 2 * extent.width * one(extent.height) * one(extent.depth), format_bytes(format), MIPMAP);
 }
 status hipMipmappedArrayCreate(void **array, struct array3d_descriptor *about, unsigned levels) {
   (void)levels;
+  if (!array || !about) return told(INVALID_VALUE);
   return array_make(array, 2 * about->width * one(about->height), 4 * about->channels, MIPMAP);
 }
 status hipFreeMipmappedArray(void *array) { return handle_end(array, 1u << MIPMAP, INVALID_VALUE); }
@@ -502,6 +510,7 @@ struct pool_properties {
 };
 status hipMemPoolCreate(void **pool, const struct pool_properties *about) {
   FAIL_ON_DEMAND();
+  if (!pool || !about) return told(INVALID_VALUE);
   *pool = (void *)handle_make((struct thing){.what = POOL, .device = about->device});
   return OK;
 }
@@ -591,7 +600,7 @@ status hipMemAddressFree(void *pointer, size_t bytes) {
 status hipMemCreate(void **handle, size_t bytes, const struct allocation_properties *about, unsigned long long flags) {
   FAIL_ON_DEMAND();
   (void)flags;
-  if (!bytes || bytes % GRANULARITY) return told(INVALID_VALUE);
+  if (!handle || !about || !bytes || bytes % GRANULARITY) return told(INVALID_VALUE);
   pthread_mutex_lock(&lock);
   bool fits = vram_take(about->device, bytes);
   pthread_mutex_unlock(&lock);
@@ -731,6 +740,7 @@ status hipGraphDestroy(void *graph) { return handle_end(graph, 1u << GRAPH, INVA
 status hipGraphAddMemAllocNode(void **node, void *graph, void *const *before, size_t count, struct alloc_node *about) {
   FAIL_ON_DEMAND();
   (void)graph, (void)before, (void)count;
+  if (!node || !about) return told(INVALID_VALUE);
   *node = (void *)handle_new();
   return told(make(&about->pointer, about->bytes, DEVICE, about->pool.device));
 }
@@ -750,6 +760,7 @@ struct node_parameters {
   };
 };
 status hipGraphAddNode(void **node, void *graph, void *const *before, size_t count, struct node_parameters *about) {
+  if (!node || !about) return told(INVALID_VALUE);
   if (about->type == 10) return hipGraphAddMemAllocNode(node, graph, before, count, &about->alloc);
   if (about->type == 11) return hipGraphAddMemFreeNode(node, graph, before, count, about->freed);
   return told(NOT_SUPPORTED);
