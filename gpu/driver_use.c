@@ -13,11 +13,12 @@
 
 struct driver_use {
   bool asked;
+  uint64_t due_ns; // when it is to be asked again
   uint64_t at_first_bytes, in_use_bytes, live_bytes, pool_unused_bytes;
 };
 
 bool driver_use_wanted;
-static uint64_t period_ns, due_ns;
+static uint64_t period_ns;
 static struct driver_use uses[GPU_DEVICES_MAX];
 
 // hipDeviceGetDefaultMemPool and hipMemPoolGetAttribute; NULL: not looked for yet, or HIP's library has none.
@@ -77,10 +78,10 @@ static void ask(struct thread *thread) {
 }
 
 void driver_use_ask_now(struct hip_call *call) {
-  uint64_t now_ns = sampler_elapsed_ns(), due = __atomic_load_n(&due_ns, __ATOMIC_RELAXED);
-  bool first = !uses[device_index(gpu_current_device)].asked;
-  if (!first && now_ns < due) return;
-  __atomic_store_n(&due_ns, now_ns + period_ns, __ATOMIC_RELAXED);
+  struct driver_use *use = &uses[device_index(gpu_current_device)];
+  uint64_t now_ns = sampler_elapsed_ns();
+  if (use->asked && now_ns < __atomic_load_n(&use->due_ns, __ATOMIC_RELAXED)) return;
+  __atomic_store_n(&use->due_ns, now_ns + period_ns, __ATOMIC_RELAXED);
   ask(call->thread);
 }
 

@@ -7,7 +7,7 @@
 
 #include "account.h"
 
-// From now on the driver is asked, at most once in `period_ns`.
+// From now on the driver is asked, at most once in `period_ns` for each device.
 void driver_use_init(uint64_t period_ns);
 
 // At the entry of an outermost wrapper, before its real call.

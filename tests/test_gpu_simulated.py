@@ -345,6 +345,14 @@ def test_the_driver_of_a_library_that_is_closed_is_not_asked(out, tmp_path):
     assert run.report()["gpu"]["fragmentation"] is not None
 
 
+def test_each_devices_driver_is_asked(out):
+    """What it said last is what was live before the last allocation on each of two devices that have turns."""
+    report, _ = simulated_report("in_turn.c", out, "--gpu-timeline", "frag", "--every", "5")
+    curves = {row["device"]: row["bytes"][-1] for row in report["timeline"]["frag"] if row["what"] == "in_use"}
+    assert curves == {0: 4 << 20, 1: 16 << 20}
+    assert report["gpu"]["fragmentation"]["in_use_bytes"] == 20 << 20
+
+
 def test_contexts_have_devices(out):
     report, _ = simulated_report("sim_contexts.c", out)
     assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1024), (1, 10240)]
