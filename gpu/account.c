@@ -24,6 +24,7 @@ struct hip_call call_begin(struct hook_frame frame) {
   call.thread = thread;
   thread->in_driver = 1;
   device_look(thread);
+  call.device = gpu_current_device;
   return call;
 }
 
@@ -51,7 +52,7 @@ int call_device(const struct hip_call *call) {
 
 static void use_made(const struct gpu_block *block) {
   struct gpu_device *device = &gpu_devices[block->device];
-  device->used = true;
+  if (block->space != SPACE_POOL) device->used = true; // a pool may be looked up and never used
   if (block->kind == HT_KIND_DEVICE) {
     use_add(&device->use, block->size_bytes);
     site_use_add_locked(block->site, block->size_bytes);
@@ -167,8 +168,13 @@ void call_taken_end(struct hip_call *call, hip_status status) {
 void call_failed(struct hip_call *call, uint64_t asked_bytes) {
   if (asked_bytes == HOST_MEMORY || !call_record_begin(call)) return;
   memory_failure_note(call->thread, ht_site_all_lines(call->thread, call->frame, HT_KIND_DEVICE), asked_bytes,
-                      device_index(gpu_current_device));
+                      device_index(call->device));
   ht_hook_end(call->thread);
+}
+
+uint64_t asked_of(struct hip_call *call, int device, uint64_t asked_bytes) {
+  call->device = device;
+  return asked_bytes;
 }
 
 // Capture by thread came with 5.3.
@@ -194,6 +200,16 @@ static uint8_t async_device_locked(const void *pool, const void *handle, const s
   const struct gpu_block *block = pool ? block_find_locked(SPACE_POOL, (uintptr_t)pool) : NULL;
   if (block) return block->device;
   return stream_is(stream, handle) ? stream->device : device_index(gpu_current_device);
+}
+
+uint64_t asked_async(struct hip_call *call, void *pool, void *stream, uint64_t asked_bytes) {
+  if (!call_record_begin(call)) return asked_bytes;
+  lock_take(thread_front_lock());
+  const struct gpu_stream *known = &gpu_streams[stream_find_locked(stream, gpu_current_device) - 1];
+  call->device = async_device_locked(pool, stream, known);
+  lock_drop(thread_front_lock());
+  ht_hook_end(call->thread);
+  return asked_bytes;
 }
 
 void made_async(struct hip_call *call, void *pointer, uint64_t size_bytes, void *pool, void *stream) {
@@ -257,15 +273,23 @@ void made_reservation(struct hip_call *call, void *pointer, uint64_t size_bytes)
                                        .device = device_index(gpu_current_device)});
 }
 
-void made_physical(struct hip_call *call, void *handle, uint64_t size_bytes, const void *properties) {
+static int physical_device(const void *properties) {
   int device = gpu_current_device, major = hip_major();
   size_t at = major && major < 6 ? HIP_ALLOCATION_DEVICE_5 : HIP_ALLOCATION_DEVICE;
   if (properties) memcpy(&device, (const char *)properties + at, sizeof device);
+  return device;
+}
+
+uint64_t asked_physical(struct hip_call *call, const void *properties, uint64_t asked_bytes) {
+  return asked_of(call, physical_device(properties), asked_bytes);
+}
+
+void made_physical(struct hip_call *call, void *handle, uint64_t size_bytes, const void *properties) {
   account_add(call, (struct gpu_block){.key = (uintptr_t)handle,
                                        .size_bytes = size_bytes,
                                        .space = SPACE_HANDLE,
                                        .kind = HT_KIND_DEVICE,
-                                       .device = device_index(device)});
+                                       .device = device_index(physical_device(properties))});
 }
 
 // ---- handles and mappings

@@ -17,6 +17,7 @@ struct hip_call {
   bool temporary;
   bool outermost;
   uint32_t attach; // gpu_attach_number then
+  int device;      // that is asked for memory: the thread's, unless the arguments say another
 };
 
 // Calls that HIP makes of itself through exported functions come here too (5.x does that): only the outermost counts.
@@ -39,6 +40,10 @@ bool call_lent(const struct hip_call *call, const void *address);
 // A call that should have made `asked_bytes` ended with HIP_OUT_OF_MEMORY.
 #define HOST_MEMORY 0 // of a device none
 void call_failed(struct hip_call *call, uint64_t asked_bytes);
+// `asked_bytes` for calls whose arguments say which device they ask; they return the bytes.
+uint64_t asked_of(struct hip_call *call, int device, uint64_t asked_bytes);
+uint64_t asked_async(struct hip_call *call, void *pool, void *stream, uint64_t asked_bytes);
+uint64_t asked_physical(struct hip_call *call, const void *properties, uint64_t asked_bytes);
 
 // ---- what a call that succeeded made; a NULL pointer or no bytes is no block
 void made(struct hip_call *call, enum gpu_space space, void *key, uint64_t size_bytes, enum ht_kind kind);

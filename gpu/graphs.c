@@ -28,6 +28,11 @@ void ended_in_graph(struct hip_call *call, void *pointer) {
   call_taken_end(call, HIP_SUCCESS);
 }
 
+uint64_t asked_node(struct hip_call *call, const struct hip_node_parameters *about) {
+  if (about->type != HIP_NODE_ALLOC) return HOST_MEMORY;
+  return asked_of(call, about->alloc.pool.device, about->alloc.size_bytes);
+}
+
 void graph_node_added(struct hip_call *call, void *graph, const struct hip_node_parameters *about) {
   if (about->type == HIP_NODE_ALLOC)
     made_in_graph(call, about->alloc.pointer, about->alloc.size_bytes, graph, about->alloc.pool.device);

@@ -7,6 +7,8 @@
 
 void made_in_graph(struct hip_call *call, void *pointer, uint64_t size_bytes, void *graph, int device);
 void ended_in_graph(struct hip_call *call, void *pointer);
+// What a node of any kind asks for, and of which device.
+uint64_t asked_node(struct hip_call *call, const struct hip_node_parameters *about);
 void graph_node_added(struct hip_call *call, void *graph, const struct hip_node_parameters *about);
 void graph_instantiated(struct hip_call *call, void *exec, void *graph);
 void graph_exec_ended(struct hip_call *call, void *exec);

@@ -345,6 +345,15 @@ def test_the_driver_of_a_library_that_is_closed_is_not_asked(out, tmp_path):
     assert run.report()["gpu"]["fragmentation"] is not None
 
 
+def test_memory_of_another_device_than_the_threads(out):
+    report, _ = simulated_report("sim_other_device.c", out)
+    mib = 1 << 20
+    assert {row["device"]: row["live_bytes"] for row in report["gpu"]["devices"]} == {0: 0, 1: 23 * mib}
+    asked = [(row["device"], row["asked_bytes"] >> 45) for row in report["gpu"]["out_of_memory"]["events"]]
+    assert asked == [(1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6)]
+    assert {row["live_bytes"] for row in report["gpu"]["out_of_memory"]["events"]} == {23 * mib}
+
+
 def test_each_devices_driver_is_asked(out):
     """What it said last is what was live before the last allocation on each of two devices that have turns."""
     report, _ = simulated_report("in_turn.c", out, "--gpu-timeline", "frag", "--every", "5")

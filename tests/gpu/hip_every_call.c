@@ -58,6 +58,7 @@ int main(void) {
   void *made[17];
   CHECK(hipStreamCreate(&stream));
   CHECK(hipDeviceGetDefaultMemPool(&pool, 0));
+  CHECK(hipDeviceGetMemPool(&pool, 0)); // the same one
   make(made);
   for (int i = 0; i < 5; i++) CHECK(hipFree(made[i]));
   CHECK(hipHostFree(made[5]));

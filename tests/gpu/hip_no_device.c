@@ -47,6 +47,8 @@ int main(void) {
   TELL(hipMallocAsync, &out, 4096, 0);
   TELL(hipMallocFromPoolAsync, &out, 4096, NULL, 0);
   TELL(hipMemPoolCreate, (hipMemPool_t *)&out, &pool);
+  TELL(hipDeviceGetDefaultMemPool, (hipMemPool_t *)&out, 0);
+  TELL(hipDeviceGetMemPool, (hipMemPool_t *)&out, 0);
   TELL(hipMemPoolImportFromShareableHandle, (hipMemPool_t *)&out, &file, hipMemHandleTypePosixFileDescriptor, 0);
   TELL(hipMemPoolImportPointer, &out, NULL, NULL);
   TELL(hipMemAddressReserve, &out, 2 << 20, 0, 0, 0);
