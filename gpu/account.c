@@ -390,11 +390,15 @@ struct reset {
   uint8_t device;
 };
 
+static bool is_of_graphs(enum gpu_space space) {
+  return space == SPACE_GRAPH || space == SPACE_GRAPH_EXEC || space == SPACE_GRAPH_MEMORY;
+}
+
 // Host memory (pinned, registered, managed) belongs to the context of the host and stays.
 static bool reset_keep(struct gpu_block *block, void *context) {
   struct reset *reset = context;
   bool goes = block->device == reset->device && (block->kind == HT_KIND_DEVICE || block->kind == GPU_NOT_COUNTED) &&
-              block->space != SPACE_GRAPH && block->space != SPACE_GRAPH_EXEC;
+              !is_of_graphs((enum gpu_space)block->space);
   if (goes) {
     pieces_block_gone_locked(block);
     use_gone(block);

@@ -17,10 +17,11 @@ enum gpu_space {
   SPACE_IPC,
   SPACE_EXTERNAL,
   SPACE_GRAPHICS,
-  SPACE_POOL,       // no memory: which device a pool is on
-  SPACE_GRAPH,      // no memory: `references` by its executables
-  SPACE_GRAPH_EXEC, // no memory: `owner` is its graph
-  SPACE_TENSOR,     // a piece of a framework's pool block
+  SPACE_POOL,         // no memory: which device a pool is on
+  SPACE_GRAPH,        // no memory: `owner` is its number
+  SPACE_GRAPH_EXEC,   // no memory: `owner` is the number of its graph
+  SPACE_GRAPH_MEMORY, // by number: `references` of the graph and of its executables
+  SPACE_TENSOR,       // a piece of a framework's pool block
 };
 
 #define GPU_NOT_COUNTED HT_KIND_COUNT // in `kind`: an object that is no memory
@@ -35,7 +36,7 @@ struct gpu_block {
   uintptr_t key; // 0: empty slot
   uint64_t size_bytes;
   uint64_t taken_bytes; // of them counted as pieces (SPACE_TENSOR)
-  uintptr_t owner; // mapping: its handle; graph's block: the graph; not this process's: its bytes; piece: its bytes
+  uintptr_t owner;      // mapping: its handle; graph's block: that one's number; not this process's, piece: its bytes
   site_id site;
   uint32_t stream; // index + 1 in the table of streams, 0: of no stream
   uint32_t references;

@@ -70,7 +70,7 @@ static void use_set(int device, size_t free_bytes, size_t total_bytes, uint64_t 
 static void ask(struct thread *thread) {
   int (*real_function)(size_t *, size_t *) = (int (*)(size_t *, size_t *))hip_real(HIP_hipMemGetInfo);
   size_t free_bytes, total_bytes;
-  if (!real_function || gpu_captures) return; // a stream that is being captured may not be disturbed
+  if (!real_function || streams_are_captured()) return; // a stream that is being captured may not be disturbed
   thread->suspended = 1;
   if (real_function(&free_bytes, &total_bytes) == HIP_SUCCESS && free_bytes <= total_bytes)
     use_set(gpu_current_device, free_bytes, total_bytes, pool_unused_ask(gpu_current_device));

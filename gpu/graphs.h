@@ -13,7 +13,8 @@ void graph_node_added(struct hip_call *call, void *graph, const struct hip_node_
 void graph_instantiated(struct hip_call *call, void *exec, void *graph);
 void graph_exec_ended(struct hip_call *call, void *exec);
 void graph_ended(struct hip_call *call, void *graph);
-// What was allocated on the stream while it was captured belongs to `graph`.
-void capture_ended(struct hip_call *call, void *stream, void *graph);
+// What was allocated on the stream while it was captured belongs to `*graph`; that of a capture that broke a rule is
+// gone with it. Refused for another reason the capture goes on.
+void capture_settled(struct hip_call *call, hip_status status, void *stream, void *const *graph);
 
 #endif

@@ -9,10 +9,11 @@
 typedef int hip_status; // hipError_t
 
 #define HIP_SUCCESS 0
-#define HIP_OUT_OF_MEMORY 2   // hipErrorOutOfMemory
-#define HIP_DEINITIALIZED 4   // hipErrorDeinitialized: the runtime has torn itself down
-#define HIP_NO_DEVICE 100     // hipErrorNoDevice
-#define HIP_NOT_SUPPORTED 801 // hipErrorNotSupported
+#define HIP_OUT_OF_MEMORY 2         // hipErrorOutOfMemory
+#define HIP_DEINITIALIZED 4         // hipErrorDeinitialized: the runtime has torn itself down
+#define HIP_NO_DEVICE 100           // hipErrorNoDevice
+#define HIP_NOT_SUPPORTED 801       // hipErrorNotSupported
+#define HIP_CAPTURE_INVALIDATED 901 // hipErrorStreamCaptureInvalidated
 
 // Stream handles that are no pointers (hip_runtime_api.h: hipStreamLegacy from 6.2, hipStreamPerThread).
 #define HIP_STREAM_NULL 0

@@ -4,9 +4,11 @@
 #define WATCHES(name, parameters, arguments, after) HIP_NAME(name)
 #define LENDS(name, parameters, arguments, out, after) HIP_NAME(name)
 #define ENDS(name, parameters, arguments, before, refused) HIP_NAME(name)
+#define SETTLES(name, parameters, arguments, after) HIP_NAME(name)
 #include "hip_functions.def"
 #undef MAKES
 #undef FREES
 #undef WATCHES
 #undef LENDS
 #undef ENDS
+#undef SETTLES

@@ -40,4 +40,5 @@
           call_lent(call, (out) ? *(out) : NULL) ? after : (void)0, (void)0)
 #define ENDS(name, parameters, arguments, before, refused)                                                             \
   WRAPPER(name, parameters, arguments, before, (void)0, refused)
+#define SETTLES(name, parameters, arguments, after) WRAPPER(name, parameters, arguments, (void)0, after, after)
 #include "hip_functions.def"

@@ -11,7 +11,6 @@
 struct gpu_device gpu_devices[GPU_DEVICES_MAX];
 struct gpu_stream *gpu_streams;
 uint32_t gpu_stream_count;
-int gpu_captures;
 static uint32_t streams_named;
 __thread int gpu_current_device __attribute__((tls_model("initial-exec")));
 static __thread uint32_t device_asked __attribute__((tls_model("initial-exec"))); // the attach that it was asked for
@@ -86,6 +85,10 @@ static uintptr_t handle_of(const void *handle) {
   return (uintptr_t)handle == HIP_STREAM_LEGACY ? HIP_STREAM_NULL : (uintptr_t)handle;
 }
 
+void *stream_of_thread(void *handle) {
+  return handle_of(handle) == HIP_STREAM_NULL ? (void *)HIP_STREAM_PER_THREAD : handle;
+}
+
 bool stream_is(const struct gpu_stream *stream, const void *handle) { return stream->handle == handle_of(handle); }
 
 uint32_t stream_find_locked(void *handle, int device) {
@@ -123,17 +126,20 @@ void stream_capture_begin(void *handle) {
   lock_take(thread_front_lock());
   uint32_t stream = stream_find_locked(handle, gpu_current_device);
   gpu_streams[stream - 1].capturing = true;
-  gpu_captures++;
   lock_drop(thread_front_lock());
 }
 
-void stream_capture_end_locked(struct gpu_stream *stream) {
-  if (stream->capturing) gpu_captures--;
-  stream->capturing = false;
+// The capture of a stream that is destroyed is over.
+bool streams_are_captured(void) {
+  bool captured = false;
+  lock_take(thread_front_lock());
+  for (uint32_t i = 0; i < gpu_stream_count && !captured; i++)
+    captured = gpu_streams[i].capturing && !gpu_streams[i].ended;
+  lock_drop(thread_front_lock());
+  return captured;
 }
 
 void streams_forget(void) {
   memset(gpu_devices, 0, sizeof gpu_devices);
   gpu_stream_count = streams_named = 0;
-  gpu_captures = 0;
 }

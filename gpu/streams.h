@@ -35,7 +35,6 @@ struct gpu_stream {
 extern struct gpu_device gpu_devices[GPU_DEVICES_MAX];
 extern struct gpu_stream *gpu_streams; // own memory, GPU_STREAMS_MAX of them
 extern uint32_t gpu_stream_count;
-extern int gpu_captures; // streams that are being captured now
 extern __thread int gpu_current_device __attribute__((tls_model("initial-exec"))); // HIP: each thread starts with 0
 
 bool streams_init(void);
@@ -57,7 +56,9 @@ void stream_made(void *handle, int device);
 void stream_ended(void *handle);
 void stream_revived(void *handle);
 void stream_capture_begin(void *handle);
-void stream_capture_end_locked(struct gpu_stream *stream);
+bool streams_are_captured(void);
+// The stream that `handle` is for functions that take each thread's own for the default one (_spt).
+void *stream_of_thread(void *handle);
 
 // The stream that `handle` names on `device` right now, as index + 1; a new one when it was not seen being made.
 uint32_t stream_find_locked(void *handle, int device);

@@ -57,7 +57,7 @@ def table_entries():
     """The entries of the recorder's table of functions: (kind, name, the rest of its text)."""
     table = re.sub(r"//.*", "", HIP_TABLE.read_text())
     # The first word of an entry starts a line, and so does the next entry's.
-    entry = r"^(MAKES|FREES|LENDS|WATCHES|ENDS)\((\w+),(.*?)(?=^[A-Z]+\(|\Z)"
+    entry = r"^(MAKES|FREES|LENDS|WATCHES|ENDS|SETTLES)\((\w+),(.*?)(?=^[A-Z]+\(|\Z)"
     return re.findall(entry, table, re.MULTILINE | re.DOTALL)
 
 

@@ -16,7 +16,10 @@ from report_schema import schema_problems, total_problems
 from test_life import wait_for
 
 PLANTED = sorted(path.name for path in gpu_gear.PROGRAMS.glob("sim_*.c"))
-ENVIRONMENT = {"sim_by_name.c": {"SIMHIP_FAIL": "hipMalloc:4:2,hipFree:1:1"}}
+ENVIRONMENT = {
+    "sim_by_name.c": {"SIMHIP_FAIL": "hipMalloc:4:2,hipFree:1:1"},
+    "sim_captures.c": {"SIMHIP_FAIL": "hipStreamEndCapture:1:901"},
+}
 
 
 def build(name):
@@ -360,6 +363,12 @@ def test_each_devices_driver_is_asked(out):
     curves = {row["device"]: row["bytes"][-1] for row in report["timeline"]["frag"] if row["what"] == "in_use"}
     assert curves == {0: 4 << 20, 1: 16 << 20}
     assert report["gpu"]["fragmentation"]["in_use_bytes"] == 20 << 20
+
+
+def test_the_driver_is_asked_again_after_captures(out):
+    """Whichever way they ended."""
+    report, _ = simulated_report("sim_captures.c", out, "--gpu-timeline", "frag", "--every", "5")
+    assert report["gpu"]["fragmentation"]["live_bytes"] == 42 << 20
 
 
 def test_contexts_have_devices(out):

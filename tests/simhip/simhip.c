@@ -32,6 +32,9 @@ enum {
   CAPTURE_UNSUPPORTED = 900,
 };
 
+#define STREAM_LEGACY ((void *)1)
+#define STREAM_PER_THREAD ((void *)2)
+
 #define PAGE 4096ul
 #define GRANULARITY (2ul << 20)
 #define GPUS_MAX 8
@@ -731,12 +734,20 @@ struct alloc_node {
   size_t access_count, bytes;
   void *pointer;
 };
+// As where they are blocks of the heap: one that is destroyed leaves its handle to the next.
+static uintptr_t spare_graph;
+
 status hipGraphCreate(void **graph, unsigned flags) {
   (void)flags;
-  *graph = (void *)handle_make((struct thing){.what = GRAPH});
+  *graph =
+      (void *)handle_make((struct thing){.key = __atomic_exchange_n(&spare_graph, 0, __ATOMIC_ACQ_REL), .what = GRAPH});
   return OK;
 }
-status hipGraphDestroy(void *graph) { return handle_end(graph, 1u << GRAPH, INVALID_VALUE); }
+status hipGraphDestroy(void *graph) {
+  status result = handle_end(graph, 1u << GRAPH, INVALID_VALUE);
+  if (result == OK) __atomic_store_n(&spare_graph, (uintptr_t)graph, __ATOMIC_RELEASE);
+  return result;
+}
 status hipGraphAddMemAllocNode(void **node, void *graph, void *const *before, size_t count, struct alloc_node *about) {
   FAIL_ON_DEMAND();
   (void)graph, (void)before, (void)count;
@@ -781,27 +792,38 @@ status hipGraphInstantiateWithParams(void **exec, void *graph, void *about) {
 status hipGraphExecDestroy(void *exec) { return handle_end(exec, 1u << EXEC, INVALID_VALUE); }
 status hipStreamBeginCapture(void *stream, int mode) {
   (void)mode;
+  if (!stream || stream == STREAM_LEGACY) return told(CAPTURE_UNSUPPORTED);
   pthread_mutex_lock(&lock);
   struct thing *thing = thing_find((uintptr_t)stream, 1u << STREAM);
   if (thing) thing->capturing = true;
   pthread_mutex_unlock(&lock);
   return told(thing ? OK : INVALID_HANDLE);
 }
-status hipStreamBeginCapture_spt(void *stream, int mode) { return hipStreamBeginCapture(stream, mode); }
+static void *of_thread(void *stream) {
+  if (stream && stream != STREAM_LEGACY) return stream;
+  pthread_mutex_lock(&lock);
+  if (!thing_find((uintptr_t)STREAM_PER_THREAD, 1u << STREAM))
+    thing_add((struct thing){.key = (uintptr_t)STREAM_PER_THREAD, .what = STREAM, .device = current});
+  pthread_mutex_unlock(&lock);
+  return STREAM_PER_THREAD;
+}
+status hipStreamBeginCapture_spt(void *stream, int mode) { return hipStreamBeginCapture(of_thread(stream), mode); }
 status hipStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before, const void *data, size_t count,
                                     int mode) {
   (void)graph, (void)before, (void)data, (void)count;
   return hipStreamBeginCapture(stream, mode);
 }
 status hipStreamEndCapture(void *stream, void **graph) {
+  status broken = fault_of(__func__); // a rule of captures was: the stream is none that is captured any more
   pthread_mutex_lock(&lock);
   struct thing *thing = thing_find((uintptr_t)stream, 1u << STREAM);
   bool captured = thing && thing->capturing;
   if (captured) thing->capturing = false;
   pthread_mutex_unlock(&lock);
+  if (captured && broken) return *graph = NULL, told(broken);
   return captured ? hipGraphCreate(graph, 0) : told(INVALID_HANDLE);
 }
-status hipStreamEndCapture_spt(void *stream, void **graph) { return hipStreamEndCapture(stream, graph); }
+status hipStreamEndCapture_spt(void *stream, void **graph) { return hipStreamEndCapture(of_thread(stream), graph); }
 status hipStreamIsCapturing(void *stream, int *capturing) {
   (void)stream;
   *capturing = 0;
