@@ -5,7 +5,6 @@
 #include "../native/thread.h"
 #include "driver_use.h"
 #include "site_use.h"
-#include "streams.h"
 
 // Under the sampler's lock. Series come in the order in which their devices and streams were seen first.
 static struct gpu_series *series;
@@ -13,6 +12,7 @@ static uint64_t (*site_points)[GPU_POINTS]; // by gpu_sites; NULL: sites are not
 static uint32_t series_count, point_count, parts;
 static uint64_t period_ns, first_period_ns;
 static uint32_t streams_followed;
+static bool stream_is_followed[GPU_STREAMS_MAX];
 static uint64_t devices_followed; // a bit each
 
 bool gpu_timeline_init(uint32_t timeline, uint64_t period) {
@@ -26,9 +26,18 @@ bool gpu_timeline_init(uint32_t timeline, uint64_t period) {
 }
 
 static void series_add(uint8_t kind, uint32_t index) {
-  if (series_count == GPU_SERIES) return; // the streams that came first are followed
   series[series_count].kind = kind;
   series[series_count++].index = index;
+}
+
+// Frameworks make more streams than they use, all of them at first.
+static void streams_find(void) {
+  for (uint32_t i = 0; i < gpu_stream_count && streams_followed < GPU_STREAMS_FOLLOWED; i++) {
+    if (stream_is_followed[i] || !gpu_streams[i].use.allocations) continue;
+    stream_is_followed[i] = true;
+    streams_followed++;
+    series_add(HT_GPU_ROW_STREAM, i);
+  }
 }
 
 static void series_find(void) {
@@ -40,8 +49,7 @@ static void series_find(void) {
     series_add(HT_GPU_ROW_IN_USE, i);
     series_add(HT_GPU_ROW_POOL_UNUSED, i);
   }
-  for (; (parts & HT_GPU_TIMELINE_STREAMS) && streams_followed < gpu_stream_count; streams_followed++)
-    series_add(HT_GPU_ROW_STREAM, streams_followed);
+  if (parts & HT_GPU_TIMELINE_STREAMS) streams_find();
 }
 
 uint64_t gpu_series_now(const struct gpu_series *one) {
@@ -119,6 +127,7 @@ void gpu_timeline_fork_child(void) {
   if (!series) return;
   __builtin_memset(series, 0, GPU_SERIES * sizeof *series);
   if (site_points) __builtin_memset(site_points, 0, gpu_site_count * sizeof *site_points);
+  __builtin_memset(stream_is_followed, 0, sizeof stream_is_followed);
   series_count = streams_followed = 0;
   point_count = 1;
   devices_followed = 0;

@@ -4,10 +4,13 @@
 #define HT_GPU_TIMELINE_H
 
 #include "../native/timeline.h"
+#include "streams.h"
 
 #define GPU_POINTS 512u // even
-// Streams and devices followed; beside them GPU_SITES_MAX sites: 17 MiB when all are used and the table is full.
-#define GPU_SERIES 256u
+// Streams that are followed: those that came first to allocate. Devices all are, each with up to three series; beside
+// them GPU_SITES_MAX sites: 18 MiB when all are used and the table is full.
+#define GPU_STREAMS_FOLLOWED 256u
+#define GPU_SERIES (GPU_STREAMS_FOLLOWED + 3 * GPU_DEVICES_MAX)
 
 struct gpu_series {
   uint8_t kind;   // enum ht_gpu_row_kind

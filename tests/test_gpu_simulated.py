@@ -371,6 +371,17 @@ def test_the_driver_is_asked_again_after_captures(out):
     assert report["gpu"]["fragmentation"]["live_bytes"] == 42 << 20
 
 
+def test_streams_that_are_not_used_take_no_places(out):
+    """Of the streams and devices that are followed over time, in each form."""
+    report, text = simulated_report("many_streams.c", out, "--gpu-timeline", "streams,frag", "--every", "10")
+    timeline, mib = report["timeline"], 1 << 20
+    assert [(row["name"], row["bytes"][-1]) for row in timeline["streams"]] == [("stream 300", mib)]
+    asked = [(row["device"], row["what"]) for row in timeline["frag"]]
+    assert asked == [(device, what) for device in (0, 1) for what in ("in_use", "pool_reserved")]
+    over_time = text.split("over time", 1)[1]
+    assert all(name in over_time for name in ("device 0 live", "device 1 live", "stream 300, device 0"))
+
+
 def test_contexts_have_devices(out):
     report, _ = simulated_report("sim_contexts.c", out)
     assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1024), (1, 10240)]
