@@ -242,6 +242,21 @@ static uint64_t gap_in(const struct container *container, const struct piece_lis
   return at < container->end && container->end - at > largest ? container->end - at : largest;
 }
 
+// A container and those mapped right behind it: a segment that expands is of many handles, and a piece may lie across
+// them. `*at` is then the first one behind. False: no pool's, or of another device.
+static bool stretch_take(size_t *at, uint8_t device, struct container *stretch) {
+  bool is_pool = false, is_here = true;
+  *stretch = containers[*at];
+  do {
+    const struct gpu_block *block = block_find_locked(containers[*at].space, containers[*at].key);
+    is_pool |= block && block->flags & GPU_BLOCK_POOL;
+    is_here &= block && block->device == device;
+    stretch->end = containers[(*at)++].end;
+  } while (*at < container_count && stretch->space == SPACE_HANDLE && containers[*at].space == SPACE_HANDLE &&
+           containers[*at].start == stretch->end);
+  return is_pool && is_here;
+}
+
 uint64_t pieces_largest_gap_locked(uint8_t device) {
   struct piece_list list = {0};
   uint64_t largest = 0;
@@ -253,10 +268,10 @@ uint64_t pieces_largest_gap_locked(uint8_t device) {
   if (!list.spans) return 0;
   block_each_locked(piece_list_add, &list);
   spans_sort(&list);
-  for (size_t i = 0; i < container_count; i++) {
-    const struct gpu_block *block = block_find_locked(containers[i].space, containers[i].key);
-    if (!block || block->device != device || !(block->flags & GPU_BLOCK_POOL)) continue;
-    uint64_t gap = gap_in(&containers[i], &list, &next);
+  for (size_t i = 0; i < container_count;) {
+    struct container stretch;
+    if (!stretch_take(&i, device, &stretch)) continue;
+    uint64_t gap = gap_in(&stretch, &list, &next);
     if (gap > largest) largest = gap;
   }
   sys_unmap(list.spans, bytes);

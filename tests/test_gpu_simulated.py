@@ -440,6 +440,12 @@ def test_out_of_memory_names_the_largest_gap(out):
     assert "32.0 TiB  asked of device 0" in text and "120 MiB held, largest gap in a pool 9.00 MiB" in text
 
 
+def test_a_gap_may_lie_across_handles(out):
+    report, _ = simulated_report("sim_gaps_mapped.c", out)
+    (event,) = report["gpu"]["out_of_memory"]["events"]
+    assert (event["live_bytes"], event["pool_gap_bytes"]) == (24 << 20, 12 << 20)
+
+
 ASKING_PYTHON = """
 import ctypes
 library, block = ctypes.CDLL("libamdhip64.so.6"), ctypes.c_void_p()
