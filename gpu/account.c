@@ -144,9 +144,12 @@ static void late_add(struct gpu_late *late, const struct gpu_block *block) {
   late->blocks++;
 }
 
+// The runtime is gone before the block was given back.
+static bool is_lost(hip_status status) { return status == HIP_DEINITIALIZED && life_is_ending(); }
+
 static void taken_end_locked(struct hip_call *call, hip_status status) {
   const struct gpu_block *taken = &call->taken;
-  bool lost = status == HIP_DEINITIALIZED && life_is_ending();
+  bool lost = is_lost(status);
   if (status != HIP_SUCCESS && !lost)
     put_back_locked(taken);
   else if (!taken->references) {
@@ -158,7 +161,7 @@ static void taken_end_locked(struct hip_call *call, hip_status status) {
 void call_taken_end(struct hip_call *call, hip_status status) {
   struct thread *thread = call->thread;
   if (!call->taken.key || !call_record_begin(call)) return;
-  ht_called(thread, 0, call->taken.size_bytes);
+  if (status == HIP_SUCCESS || is_lost(status)) ht_called(thread, 0, call->taken.size_bytes);
   lock_take(thread_front_lock());
   taken_end_locked(call, status);
   lock_drop(thread_front_lock());

@@ -18,6 +18,7 @@ from test_life import wait_for
 PLANTED = sorted(path.name for path in gpu_gear.PROGRAMS.glob("sim_*.c"))
 ENVIRONMENT = {
     "sim_by_name.c": {"SIMHIP_FAIL": "hipMalloc:4:2,hipFree:1:1"},
+    "sim_refused_frees.c": {"SIMHIP_FAIL": "hipFree:1:700,hipFreeArray:1:700,hipHostFree:1:700"},
     "sim_captures.c": {"SIMHIP_FAIL": "hipStreamEndCapture:1:901"},
 }
 

@@ -350,7 +350,10 @@ status hipArray3DCreate(void **array, const struct array3d_descriptor *about) {
   if (!array || !about) return told(INVALID_VALUE);
   return array_make(array, about->width * one(about->height) * one(about->depth), 4 * about->channels, ARRAY);
 }
-status hipFreeArray(void *array) { return handle_end(array, 1u << ARRAY, array ? INVALID_CONTEXT : INVALID_VALUE); }
+status hipFreeArray(void *array) {
+  FAIL_ON_DEMAND();
+  return handle_end(array, 1u << ARRAY, array ? INVALID_CONTEXT : INVALID_VALUE);
+}
 status hipArrayDestroy(void *array) { return hipFreeArray(array); }
 status hipMallocMipmappedArray(void **array, const struct channel_format *format, struct extent extent, unsigned levels,
                                unsigned flags) {
