@@ -1,6 +1,9 @@
 #include "gpu_timeline.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "memory.h"
 
 static const struct ht_file_gpu_timeline *header_of(const struct report *report) {
   const struct section *section = &report->file.sections[HT_SECTION_GPU_TIMELINE];
@@ -68,4 +71,27 @@ bool gpu_timeline_good(const struct report *report) {
   for (uint32_t i = 0; i < header->row_count; i++)
     if (!row_good(report, gpu_curve_at(report, i).row)) return false;
   return true;
+}
+
+struct stream_rank {
+  uint64_t peak_bytes;
+  uint32_t index;
+};
+
+static int rank_compare(const void *left, const void *right) {
+  const struct stream_rank *one = left, *other = right;
+  if (one->peak_bytes != other->peak_bytes) return one->peak_bytes < other->peak_bytes ? 1 : -1;
+  return one->index < other->index ? -1 : 1;
+}
+
+bool *gpu_streams_shown(const struct report *report, uint64_t top) {
+  struct stream_rank *ranks = memory_get(report->gpu_stream_count, sizeof *ranks);
+  bool *shown = memory_get(report->gpu_stream_count, sizeof *shown);
+  size_t count = 0;
+  for (uint32_t i = 0; i < report->gpu_stream_count; i++)
+    if (report->gpu_streams[i].allocations) ranks[count++] = (struct stream_rank){report->gpu_streams[i].peak_bytes, i};
+  qsort(ranks, count, sizeof *ranks, rank_compare);
+  for (size_t i = 0; i < count && i < top; i++) shown[ranks[i].index] = true;
+  free(ranks);
+  return shown;
 }

@@ -20,6 +20,10 @@ uint64_t gpu_curve_bytes(const struct report *report, const struct gpu_curve *cu
 // "default", "per thread", "stream 3".
 char *stream_name(char text[STREAM_NAME_BYTES], const struct ht_file_gpu_stream *stream);
 
+// Which streams a list of `top` shows, by their index: of those that were allocated on the ones with the highest peaks.
+// The caller's to free.
+bool *gpu_streams_shown(const struct report *report, uint64_t top);
+
 // Whether the section's rows fit into it and point into devices and streams.
 bool gpu_timeline_good(const struct report *report);
 

@@ -36,20 +36,20 @@ static void stream_identity_write(struct json_out *out, const struct ht_file_gpu
 }
 
 static void streams_write(struct json_out *out, const struct report *report, uint64_t top) {
-  uint64_t shown = 0;
+  bool *shown = gpu_streams_shown(report, top);
   out_open(out, "streams", '[');
-  for (uint32_t i = 0; i < report->gpu_stream_count && shown < top; i++) {
+  for (uint32_t i = 0; i < report->gpu_stream_count; i++) {
     const struct ht_file_gpu_stream *stream = &report->gpu_streams[i];
-    if (!stream->allocations) continue;
+    if (!shown[i]) continue;
     out_open(out, NULL, '{');
     stream_identity_write(out, stream);
     out_count(out, "peak_bytes", stream->peak_bytes);
     out_count(out, "live_bytes", stream->live_bytes);
     out_count(out, "allocations", stream->allocations);
     out_close(out, '}');
-    shown++;
   }
   out_close(out, ']');
+  free(shown);
 }
 
 static void shape_write(struct json_out *out, const char *shape) {

@@ -115,17 +115,14 @@ static void stream_print(struct text_out *out, const struct ht_file_gpu_stream *
 }
 
 // Streams that nothing was allocated on are left out.
-static void streams_print(struct text_out *out, const struct report *report, uint64_t top) {
-  uint64_t shown = 0, used = 0;
-  for (uint32_t i = 0; i < report->gpu_stream_count; i++) {
-    if (!report->gpu_streams[i].allocations) continue;
-    if (used++ >= top) continue;
-    stream_print(out, &report->gpu_streams[i]);
-    shown++;
-  }
-  if (shown < used)
-    text_print(out, STYLE_DIM, "  ... %llu more stream%s (--top)\n", (unsigned long long)(used - shown),
-               plural(used - shown));
+static void streams_print(struct text_out *out, const struct report *report, const bool *shown) {
+  uint64_t left = 0;
+  for (uint32_t i = 0; i < report->gpu_stream_count; i++)
+    if (shown[i])
+      stream_print(out, &report->gpu_streams[i]);
+    else
+      left += report->gpu_streams[i].allocations != 0;
+  if (left) text_print(out, STYLE_DIM, "  ... %llu more stream%s (--top)\n", (unsigned long long)left, plural(left));
 }
 
 // ---- sites
@@ -226,7 +223,12 @@ static bool curve_is_flat_zero(const struct gpu_curve *curve, uint32_t points) {
   return true;
 }
 
-static void gpu_curves_print(struct text_out *out, const struct report *report) {
+static bool curve_is_shown(const struct gpu_curve *curve, const bool *streams, uint32_t points) {
+  bool is_cut = curve->row->kind == HT_GPU_ROW_STREAM && !streams[curve->row->index];
+  return !is_cut && !curve_is_flat_zero(curve, points);
+}
+
+static void gpu_curves_print(struct text_out *out, const struct report *report, const bool *streams) {
   uint32_t points = gpu_point_count(report);
   double *values = memory_get(points + 1, sizeof *values);
   const uint64_t *at_ns =
@@ -235,7 +237,7 @@ static void gpu_curves_print(struct text_out *out, const struct report *report) 
   times_print(out, values, points);
   for (uint32_t i = 0; i < gpu_curve_count(report); i++) {
     struct gpu_curve curve = gpu_curve_at(report, i);
-    if (curve_is_flat_zero(&curve, points)) continue;
+    if (!curve_is_shown(&curve, streams, points)) continue;
     for (uint32_t k = 0; k < points; k++) values[k] = curve.bytes[k] == HT_GPU_UNKNOWN ? 0 : (double)curve.bytes[k];
     char *name = curve_name(report, curve.row);
     curve_print(out, name, values, points);
@@ -258,9 +260,10 @@ static void site_curves_print(struct text_out *out, const struct judgement *judg
   }
 }
 
-static void over_time_print(struct text_out *out, const struct judgement *judgement, uint64_t top) {
+static void over_time_print(struct text_out *out, const struct judgement *judgement, const bool *streams,
+                            uint64_t top) {
   const struct report *report = judgement->report;
-  if (gpu_point_count(report)) gpu_curves_print(out, report);
+  if (gpu_point_count(report)) gpu_curves_print(out, report, streams);
   if (report->gpu->timeline & HT_GPU_TIMELINE_SITES) site_curves_print(out, judgement, top);
 }
 
@@ -290,9 +293,11 @@ void report_gpu_text(struct text_out *out, const struct judgement *judgement, ui
              bytes_text(pinned, process->kinds[HT_KIND_PINNED].live_bytes),
              bytes_text(managed, process->kinds[HT_KIND_MANAGED].live_bytes));
   for (uint32_t i = 0; i < report->gpu_device_count; i++) device_print(out, report, &report->gpu_devices[i]);
-  streams_print(out, report, top);
+  bool *streams = gpu_streams_shown(report, top);
+  streams_print(out, report, streams);
   late_print(out, report->gpu);
   tensors_print(out, judgement, top);
   sites_print(out, judgement, top);
-  over_time_print(out, judgement, top);
+  over_time_print(out, judgement, streams, top);
+  free(streams);
 }

@@ -383,6 +383,18 @@ def test_streams_that_are_not_used_take_no_places(out):
     assert all(name in over_time for name in ("device 0 live", "device 1 live", "stream 300, device 0"))
 
 
+def test_a_short_list_has_the_largest_streams(out):
+    """In the order of their creation; text cuts their curves, too."""
+    simulated_report("streams_by_size.c", out, "--gpu-timeline", "streams", "--every", "5")
+    seen = heaptide_run.command("report", out, "--json", "--fail-on", "none", "--top", "3")
+    report, wanted = json.loads(seen.stdout), ["stream 5", "stream 11", "stream 12"]
+    assert [row["name"] for row in report["gpu"]["streams"]] == wanted
+    assert len(report["timeline"]["streams"]) == 12
+    text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color", "--top", "3").stdout.decode()
+    assert re.findall(r"peak of (stream \d+) on", text) == wanted and "... 9 more streams (--top)" in text
+    assert re.findall(r"^  (stream \d+), device 0 ", text, re.MULTILINE) == wanted
+
+
 def test_contexts_have_devices(out):
     report, _ = simulated_report("sim_contexts.c", out)
     assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1024), (1, 10240)]
