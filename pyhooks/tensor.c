@@ -103,19 +103,30 @@ struct place {
   long long bytes, device, address;
 };
 
+// What the elements take is more than there is where they share memory (a tensor that was expanded), or where the
+// storage was given back meanwhile.
+static long long at_most(long long bytes, long long storage_bytes) {
+  return storage_bytes >= 0 && storage_bytes < bytes ? storage_bytes : bytes;
+}
+
 static struct place torch_place(void *object) {
   struct place none = {-1, -1, 0}, place;
   if (!truth_taken(attribute(object, "is_cuda"))) return none;
-  place.bytes = number_taken(attribute(object, "nbytes"));
+  void *storage = called(object, "untyped_storage");
+  place.bytes = at_most(number_taken(attribute(object, "nbytes")), number_taken(called(storage, "nbytes")));
+  drop(storage);
   place.device = number_taken(called(object, "get_device"));
   place.address = number_taken(called(object, "data_ptr"));
   return place;
 }
 
 static struct place cupy_place(void *object) {
-  void *data = attribute(object, "data"), *device = attribute(object, "device");
-  struct place place = {number_taken(attribute(object, "nbytes")), number_taken(attribute(device, "id")),
-                        number_taken(attribute(data, "ptr"))};
+  void *data = attribute(object, "data"), *device = attribute(object, "device"), *memory = attribute(data, "mem");
+  struct place place;
+  place.bytes = at_most(number_taken(attribute(object, "nbytes")), number_taken(attribute(memory, "size")));
+  place.device = number_taken(attribute(device, "id"));
+  place.address = number_taken(attribute(data, "ptr"));
+  drop(memory);
   drop(data);
   drop(device);
   return place;

@@ -147,7 +147,8 @@ def test_pytorch_pool_tensor_by_tensor(out):
 
 
 def test_pytorch_tensors(out):
-    """Shape, dtype, line and holders of each tensor on a GPU, the largest first; one on the CPU is none of them."""
+    """Shape, dtype, line and holders of each tensor on a GPU, the largest first, none larger than its storage; one on
+    the CPU is none of them, nor one whose storage was given back."""
     simhip = gpu_gear.simulated(6)["LD_LIBRARY_PATH"]
     folder = program_build.build(gpu_gear.PROGRAMS / "c10_pool.c", texts={"{simhip}": simhip}).parent
     environment = {"LD_LIBRARY_PATH": f"{simhip}:{folder}"}
@@ -169,6 +170,7 @@ def test_pytorch_tensors(out):
             ["Parameter", "Model.layers['first']", "__main__.model"],
         ),
         (4 << 20, 0, [2, 1024, 1024], "bfloat16", lines["@activations"], ["Tensor", "__main__.cache[1]"]),
+        (3 << 20, 0, [128, 1024, 1024], "float32", lines["@expanded"], ["Tensor", "__main__.wide"]),
         (4, 0, [], "float32", lines["@scalar"], ["Tensor", "__main__.scalar"]),
     ]
     text = heaptide_run.command("report", out, "--fail-on", "none", "--no-color").stdout.decode()

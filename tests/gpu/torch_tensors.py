@@ -19,11 +19,23 @@ class DType:
         return "torch." + self.name
 
 
+class Storage:
+    def __init__(self, nbytes):
+        self._nbytes = nbytes
+
+    def nbytes(self):
+        return self._nbytes
+
+
 class Tensor:
     is_cuda = True
 
     def __init__(self, address, nbytes, shape, dtype):
         self.address, self.nbytes, self.shape, self.dtype = address, nbytes, shape, DType(dtype)
+        self._storage = Storage(nbytes)
+
+    def untyped_storage(self):
+        return self._storage
 
     def get_device(self):
         return 0
@@ -56,9 +68,26 @@ def on_the_cpu():
     return tensor
 
 
+def expanded(tensor):
+    view = Tensor(tensor.address, 512 * MIB, (128, 1024, 1024), "float32")
+    view._storage = tensor._storage
+    return view
+
+
+def given_back():
+    """As resize_(0) of its storage leaves a tensor."""
+    tensor = Tensor(0, 64 * MIB, (64 * MIB,), "uint8")
+    tensor._storage = Storage(0)
+    return tensor
+
+
 model = Model()
 cache = [on_the_cpu(), activations()]
 dropped = make(2 * MIB)  # @dropped
 give(dropped, 2 * MIB)
 scalar = Tensor(make(4), 4, (), "float32")  # @scalar
 del dropped
+wide = expanded(Tensor(make(3 * MIB), 3 * MIB, (1, 1024, 768), "float32"))  # @expanded
+empty = given_back()
+unknown = Tensor(0, 64 * MIB, (64 * MIB,), "uint8")
+del unknown.nbytes
