@@ -50,6 +50,9 @@ int call_device(const struct hip_call *call) {
 
 // ---- what comes
 
+// Streams are told by the device memory that is allocated on them.
+static bool is_streamed(const struct gpu_block *block) { return block->stream && block->kind == HT_KIND_DEVICE; }
+
 static void use_made(const struct gpu_block *block) {
   struct gpu_device *device = &gpu_devices[block->device];
   if (block->space != SPACE_POOL) device->used = true; // a pool may be looked up and never used
@@ -57,7 +60,7 @@ static void use_made(const struct gpu_block *block) {
     use_add(&device->use, block->size_bytes);
     site_use_add_locked(block->site, block->size_bytes);
   }
-  if (block->stream) use_add(&gpu_streams[block->stream - 1].use, block->size_bytes);
+  if (is_streamed(block)) use_add(&gpu_streams[block->stream - 1].use, block->size_bytes);
   if (block->space == SPACE_RESERVATION) device->reserved_bytes += block->size_bytes;
   if (block->flags & GPU_BLOCK_REGISTERED) device->registered_bytes += block->owner;
 }
@@ -68,7 +71,7 @@ static void use_gone(const struct gpu_block *block) {
     use_subtract(&device->use, block->size_bytes);
     site_use_subtract_locked(block->site, block->size_bytes);
   }
-  if (block->stream) use_subtract(&gpu_streams[block->stream - 1].use, block->size_bytes);
+  if (is_streamed(block)) use_subtract(&gpu_streams[block->stream - 1].use, block->size_bytes);
   if (block->space == SPACE_RESERVATION) device->reserved_bytes -= block->size_bytes;
   if (block->flags & GPU_BLOCK_REGISTERED) device->registered_bytes -= block->owner;
 }
@@ -198,35 +201,42 @@ void made(struct hip_call *call, enum gpu_space space, void *key, uint64_t size_
                                        .device = device_index(gpu_current_device)});
 }
 
-// The pool's, or the stream's; of a stream that is counted with others (GPU_STREAMS_MAX) it is not known.
-static uint8_t async_device_locked(const void *pool, const void *handle, const struct gpu_stream *stream) {
-  const struct gpu_block *block = pool ? block_find_locked(SPACE_POOL, (uintptr_t)pool) : NULL;
-  if (block) return block->device;
-  return stream_is(stream, handle) ? stream->device : device_index(gpu_current_device);
+// On the pool's device and of its kind, or on the stream's; of a stream that is counted with others (GPU_STREAMS_MAX)
+// the device is not known.
+static struct gpu_block async_block_locked(void *pool, void *handle) {
+  struct gpu_block block = {.space = SPACE_POINTER, .kind = HT_KIND_DEVICE};
+  const struct gpu_block *known_pool = pool ? block_find_locked(SPACE_POOL, (uintptr_t)pool) : NULL;
+  block.stream = stream_find_locked(handle, gpu_current_device);
+  const struct gpu_stream *stream = &gpu_streams[block.stream - 1];
+  block.device = stream_is(stream, handle) ? stream->device : device_index(gpu_current_device);
+  if (stream->capturing) block.flags = GPU_BLOCK_GRAPH;
+  if (known_pool) {
+    block.device = known_pool->device;
+    block.kind = (uint8_t)known_pool->owner;
+  }
+  return block;
+}
+
+static bool async_block(struct hip_call *call, void *pool, void *handle, struct gpu_block *block) {
+  if (!call_record_begin(call)) return false;
+  lock_take(thread_front_lock());
+  *block = async_block_locked(pool, handle);
+  lock_drop(thread_front_lock());
+  ht_hook_end(call->thread);
+  return true;
 }
 
 uint64_t asked_async(struct hip_call *call, void *pool, void *stream, uint64_t asked_bytes) {
-  if (!call_record_begin(call)) return asked_bytes;
-  lock_take(thread_front_lock());
-  const struct gpu_stream *known = &gpu_streams[stream_find_locked(stream, gpu_current_device) - 1];
-  call->device = async_device_locked(pool, stream, known);
-  lock_drop(thread_front_lock());
-  ht_hook_end(call->thread);
-  return asked_bytes;
+  struct gpu_block block;
+  if (!async_block(call, pool, stream, &block)) return asked_bytes;
+  return block.kind == HT_KIND_PINNED ? HOST_MEMORY : asked_of(call, block.device, asked_bytes);
 }
 
 void made_async(struct hip_call *call, void *pointer, uint64_t size_bytes, void *pool, void *stream) {
-  if (!size_bytes) return;
-  struct gpu_block block = {.key = (uintptr_t)pointer, .size_bytes = size_bytes, .space = SPACE_POINTER};
-  block.kind = HT_KIND_DEVICE;
-  if (!call_record_begin(call)) return;
-  lock_take(thread_front_lock());
-  block.stream = stream_find_locked(stream, gpu_current_device);
-  const struct gpu_stream *known = &gpu_streams[block.stream - 1];
-  block.device = async_device_locked(pool, stream, known);
-  block.flags = known->capturing ? GPU_BLOCK_GRAPH : 0;
-  lock_drop(thread_front_lock());
-  ht_hook_end(call->thread);
+  struct gpu_block block;
+  if (!size_bytes || !async_block(call, pool, stream, &block)) return;
+  block.key = (uintptr_t)pointer;
+  block.size_bytes = size_bytes;
   account_add(call, block);
 }
 
@@ -262,10 +272,20 @@ void made_imported(struct hip_call *call, enum gpu_space space, void *key, uint6
                                        .device = device_index(gpu_current_device)});
 }
 
-void made_pool(struct hip_call *call, void *pool, int device) {
-  account_add(
-      call, (struct gpu_block){
-                .key = (uintptr_t)pool, .space = SPACE_POOL, .kind = GPU_NOT_COUNTED, .device = device_index(device)});
+void made_pool(struct hip_call *call, void *pool, int device, enum ht_kind kind) {
+  account_add(call, (struct gpu_block){.key = (uintptr_t)pool,
+                                       .owner = kind,
+                                       .space = SPACE_POOL,
+                                       .kind = GPU_NOT_COUNTED,
+                                       .device = device_index(device)});
+}
+
+void made_own_pool(struct hip_call *call, void *pool, const struct hip_pool_properties *properties) {
+  if (!properties) return;
+  bool is_host = properties->location_type >= HIP_LOCATION_HOST;
+  bool is_managed = properties->type == HIP_ALLOCATION_MANAGED;
+  enum ht_kind kind = is_managed ? HT_KIND_MANAGED : is_host ? HT_KIND_PINNED : HT_KIND_DEVICE;
+  made_pool(call, pool, is_host ? gpu_current_device : properties->device, kind);
 }
 
 void made_reservation(struct hip_call *call, void *pointer, uint64_t size_bytes) {
@@ -276,23 +296,33 @@ void made_reservation(struct hip_call *call, void *pointer, uint64_t size_bytes)
                                        .device = device_index(gpu_current_device)});
 }
 
-static int physical_device(const void *properties) {
-  int device = gpu_current_device, major = hip_major();
+// hipMemLocation: where physical memory is.
+struct place {
+  int type, device;
+};
+
+static struct place physical_place(const void *properties) {
+  struct place place = {0, gpu_current_device};
+  int major = hip_major();
   size_t at = major && major < 6 ? HIP_ALLOCATION_DEVICE_5 : HIP_ALLOCATION_DEVICE;
-  if (properties) memcpy(&device, (const char *)properties + at, sizeof device);
-  return device;
+  if (properties) memcpy(&place, (const char *)properties + at - sizeof place.type, sizeof place);
+  if (place.type >= HIP_LOCATION_HOST) place.device = gpu_current_device;
+  return place;
 }
 
 uint64_t asked_physical(struct hip_call *call, const void *properties, uint64_t asked_bytes) {
-  return asked_of(call, physical_device(properties), asked_bytes);
+  struct place place = physical_place(properties);
+  return place.type >= HIP_LOCATION_HOST ? HOST_MEMORY : asked_of(call, place.device, asked_bytes);
 }
 
 void made_physical(struct hip_call *call, void *handle, uint64_t size_bytes, const void *properties) {
+  struct place place = physical_place(properties);
+  bool is_host = place.type >= HIP_LOCATION_HOST;
   account_add(call, (struct gpu_block){.key = (uintptr_t)handle,
                                        .size_bytes = size_bytes,
                                        .space = SPACE_HANDLE,
-                                       .kind = HT_KIND_DEVICE,
-                                       .device = device_index(physical_device(properties))});
+                                       .kind = is_host ? HT_KIND_PINNED : HT_KIND_DEVICE,
+                                       .device = device_index(place.device)});
 }
 
 // ---- handles and mappings

@@ -17,7 +17,7 @@ enum gpu_space {
   SPACE_IPC,
   SPACE_EXTERNAL,
   SPACE_GRAPHICS,
-  SPACE_POOL,         // no memory: which device a pool is on
+  SPACE_POOL,         // no memory: which device a pool is on, in `owner` of what kind its blocks are
   SPACE_GRAPH,        // no memory: `owner` is its number
   SPACE_GRAPH_EXEC,   // no memory: `owner` is the number of its graph
   SPACE_GRAPH_MEMORY, // by number: `references` of the graph and of its executables

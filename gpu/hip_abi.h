@@ -100,4 +100,8 @@ struct hip_node_parameters {
 #define HIP_ALLOCATION_DEVICE_5 8
 #define HIP_ALLOCATION_DEVICE 12
 
+// hipMemLocationType: from 2 on it is the host, or a NUMA node of it (7.0). hipMemAllocationType.
+#define HIP_LOCATION_HOST 2
+#define HIP_ALLOCATION_MANAGED 2
+
 #endif

@@ -314,6 +314,14 @@ def test_host_memory_is_no_want_of_the_device(out):
     assert told["failed"] == 1 and [event["site"]["line"] for event in told["events"]] == [lines["@refused"]]
 
 
+def test_memory_on_the_host_is_no_devices(out):
+    report, _ = simulated_report("sim_on_the_host.c", out)
+    assert report["gpu"]["out_of_memory"]["failed"] == 0
+    used = [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"] if row["peak_bytes"]]
+    assert used == [(1, 12288)]
+    assert [row["live_bytes"] for row in report["gpu"]["streams"]] == [12288]
+
+
 def test_streams_beyond_the_limit_keep_their_device(out):
     report, _ = simulated_report("sim_stream_limit.c", out)
     assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1 << 20), (1, 2 << 20)]

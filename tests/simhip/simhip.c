@@ -579,6 +579,8 @@ status hipDeviceSetMemPool(int device, void *pool) {
 
 // ---- virtual memory management
 
+#define LOCATION_HOST 2 // hipMemLocationTypeHost, from 7.0 on
+
 struct allocation_properties {
   int type, handle_type, location_type, device;
 };
@@ -607,12 +609,14 @@ status hipMemCreate(void **handle, size_t bytes, const struct allocation_propert
   FAIL_ON_DEMAND();
   (void)flags;
   if (!handle || !about || !bytes || bytes % GRANULARITY) return told(INVALID_VALUE);
+  bool is_host = about->location_type >= LOCATION_HOST;
+  if (is_host && SIMHIP_MAJOR < 7) return told(INVALID_VALUE);
   pthread_mutex_lock(&lock);
-  bool fits = vram_take(about->device, bytes);
+  bool fits = is_host ? bytes < 1ul << 46 : vram_take(about->device, bytes);
   pthread_mutex_unlock(&lock);
   if (!fits) return told(OUT_OF_MEMORY);
-  *handle = (void *)handle_make(
-      (struct thing){.bytes = bytes, .span = bytes, .what = PHYSICAL, .device = about->device, .references = 1});
+  *handle = (void *)handle_make((struct thing){
+      .bytes = bytes, .span = is_host ? 0 : bytes, .what = PHYSICAL, .device = about->device, .references = 1});
   return OK;
 }
 
