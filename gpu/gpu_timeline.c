@@ -1,6 +1,7 @@
 #include "gpu_timeline.h"
 
 #include "../native/lock.h"
+#include "../native/report.h"
 #include "../native/sys.h"
 #include "../native/thread.h"
 #include "driver_use.h"
@@ -30,10 +31,17 @@ static void series_add(uint8_t kind, uint32_t index) {
   series[series_count++].index = index;
 }
 
+static void more_streams(void) {
+  static bool said;
+  if (!said) report_note_add("more than 256 streams of GPUs were used: those beyond are not followed over time");
+  said = true;
+}
+
 // Frameworks make more streams than they use, all of them at first.
 static void streams_find(void) {
-  for (uint32_t i = 0; i < gpu_stream_count && streams_followed < GPU_STREAMS_FOLLOWED; i++) {
+  for (uint32_t i = 0; i < gpu_stream_count; i++) {
     if (stream_is_followed[i] || !gpu_streams[i].use.allocations) continue;
+    if (streams_followed == GPU_STREAMS_FOLLOWED) return more_streams();
     stream_is_followed[i] = true;
     streams_followed++;
     series_add(HT_GPU_ROW_STREAM, i);

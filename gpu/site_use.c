@@ -1,5 +1,6 @@
 #include "site_use.h"
 
+#include "../native/report.h"
 #include "../native/sys.h"
 
 #define PLACES (2 * GPU_SITES_MAX)
@@ -14,11 +15,18 @@ bool site_use_init(void) {
   return gpu_sites != NULL;
 }
 
+static struct gpu_site *not_followed(void) {
+  static bool said;
+  if (!said) report_note_add("device memory came from more than 4096 sites: those beyond are not followed over time");
+  said = true;
+  return NULL;
+}
+
 static struct gpu_site *entry_of(site_id site) {
   uint32_t at = (uint32_t)(site.value * 0x9E3779B97F4A7C15ull >> 32) % PLACES;
   while (places[at] && gpu_sites[places[at] - 1].site.value != site.value) at = (at + 1) % PLACES;
   if (!places[at]) {
-    if (gpu_site_count == GPU_SITES_MAX) return NULL;
+    if (gpu_site_count == GPU_SITES_MAX) return not_followed();
     gpu_sites[gpu_site_count++].site = site;
     places[at] = (uint16_t)gpu_site_count;
   }

@@ -4,6 +4,7 @@
 
 #include "../native/core.h"
 #include "../native/lock.h"
+#include "../native/report.h"
 #include "../native/sys.h"
 #include "hip_abi.h"
 #include "hip_library.h"
@@ -63,8 +64,15 @@ static uint32_t number_of(uintptr_t handle) {
   return handle == HIP_STREAM_PER_THREAD ? GPU_STREAM_PER_THREAD : ++streams_named;
 }
 
+static uint32_t beyond_the_last(void) {
+  static bool said;
+  if (!said) report_note_add("there were more than 4096 streams of GPUs: those beyond are counted with the last one");
+  said = true;
+  return GPU_STREAMS_MAX;
+}
+
 static uint32_t stream_add_locked(uintptr_t handle, int device) {
-  if (gpu_stream_count == GPU_STREAMS_MAX) return GPU_STREAMS_MAX;
+  if (gpu_stream_count == GPU_STREAMS_MAX) return beyond_the_last();
   struct gpu_stream *stream = &gpu_streams[gpu_stream_count];
   *stream = (struct gpu_stream){.handle = handle, .number = number_of(handle), .device = device_index(device)};
   return ++gpu_stream_count;

@@ -326,6 +326,17 @@ def test_streams_beyond_the_limit_keep_their_device(out):
     report, _ = simulated_report("sim_stream_limit.c", out)
     assert [(row["device"], row["live_bytes"]) for row in report["gpu"]["devices"]] == [(0, 1 << 20), (1, 2 << 20)]
     assert len(report["gpu"]["streams"]) == 4096 and report["gpu"]["streams"][-1]["live_bytes"] == 3 << 20
+    assert report["notes"] == ["there were more than 4096 streams of GPUs: those beyond are counted with the last one"]
+
+
+def test_what_is_not_followed_over_time_is_said(out):
+    report, _ = simulated_report("beyond_limits.c", out, "--gpu-timeline", "all", "--every", "10", "--depth", "64")
+    assert len(report["timeline"]["streams"]) == 256
+    assert sum(row["kind"] == "device" for row in report["timeline"]["sites"]) == 4096
+    assert sorted(report["notes"]) == [
+        "device memory came from more than 4096 sites: those beyond are not followed over time",
+        "more than 256 streams of GPUs were used: those beyond are not followed over time",
+    ]
 
 
 REOPENER = """
