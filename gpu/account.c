@@ -280,6 +280,15 @@ void made_pool(struct hip_call *call, void *pool, int device, enum ht_kind kind)
                                        .device = device_index(device)});
 }
 
+void pool_seen(struct hip_call *call, void *pool, int device) {
+  if (!call_record_begin(call)) return;
+  lock_take(thread_front_lock());
+  bool known = block_find_locked(SPACE_POOL, (uintptr_t)pool) != NULL;
+  lock_drop(thread_front_lock());
+  ht_hook_end(call->thread);
+  if (!known) made_pool(call, pool, device, HT_KIND_DEVICE);
+}
+
 void made_own_pool(struct hip_call *call, void *pool, const struct hip_pool_properties *properties) {
   if (!properties) return;
   bool is_host = properties->location_type >= HIP_LOCATION_HOST;

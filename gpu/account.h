@@ -55,6 +55,7 @@ void made_registered(struct hip_call *call, void *pointer, uint64_t size_bytes);
 // Memory of another process or interface; `size_bytes` 0: not known.
 void made_imported(struct hip_call *call, enum gpu_space space, void *key, uint64_t size_bytes);
 void made_pool(struct hip_call *call, void *pool, int device, enum ht_kind kind); // of what is allocated from it
+void pool_seen(struct hip_call *call, void *pool, int device); // a device's, which may be one of the program's
 void made_own_pool(struct hip_call *call, void *pool, const struct hip_pool_properties *properties);
 void made_reservation(struct hip_call *call, void *pointer, uint64_t size_bytes);
 void made_physical(struct hip_call *call, void *handle, uint64_t size_bytes, const void *properties);

@@ -54,7 +54,9 @@ def test_plugin_with_its_runtime(out):
 
 def memory_functions():
     """The functions of the recorder's table that make, free or hand on memory."""
-    hands_on = re.compile(r"\b(made_(?!in_graph)\w+|mapping_made|mappings_ended|graphics_\w+|handle_retained)\(")
+    hands_on = re.compile(
+        r"\b(made_(?!in_graph)\w+|pool_seen|mapping_made|mappings_ended|graphics_\w+|handle_retained)\("
+    )
     return {
         name
         for kind, name, rest in gpu_gear.table_entries()

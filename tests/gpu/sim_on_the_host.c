@@ -9,6 +9,9 @@
 // expect kind pinned allocations 3
 #include "simulated.h"
 
+int hipDeviceSetMemPool(int, void *);
+int hipDeviceGetMemPool(void **, int);
+
 enum { DEVICE = 1, HOST, NUMA_NODE };
 enum { PINNED = 1, MANAGED };
 
@@ -24,6 +27,8 @@ int main(void) {
   CHECK(hipMemPoolCreate(&pool, &host));
   CHECK(hipMallocFromPoolAsync(&block, 20480, pool, NULL)); // @host_pool
   CHECK(hipMemPoolCreate(&pool, &managed));
+  CHECK(hipDeviceSetMemPool(0, pool));
+  CHECK(hipDeviceGetMemPool(&pool, 0));
   CHECK(hipMallocFromPoolAsync(&block, 28672, pool, NULL)); // @managed_pool
   CHECK(hipMemPoolCreate(&pool, &device));
   CHECK(hipMallocFromPoolAsync(&block, 12288, pool, NULL)); // @device_pool
