@@ -89,7 +89,8 @@ static void zero(char *start, char *end) {
   if (last >= page) memset(last, 0, (size_t)(end - last));
 }
 
-// ---- own memory: all of it goes, but for the first page of each thread's struct
+// ---- own memory: all of it goes, but for the first page of each thread's struct, and what threads wait for that are
+// being born
 
 struct memory_look {
   uintptr_t start;
@@ -108,12 +109,16 @@ static bool is_thread_memory(uintptr_t start) {
   return look.is_thread;
 }
 
+static bool is_kept(uintptr_t start) { return is_thread_memory(start) || hook_thread_is_kept(start); }
+
 static void variables_renew(void) {
-  sys_own_unmap(is_thread_memory);
+  hook_thread_keep_births();
+  sys_own_unmap(is_kept);
   image_copy(own.first, __start_heaptide_kept);
   image_copy(__stop_heaptide_kept, own.file_end);
   zero(own.file_end, _end);
   threads_memory_each(sys_own_note);
+  hook_thread_kept_each(sys_own_note);
   threads_renew_all();
 }
 
@@ -211,7 +216,8 @@ HT_EXPORT int ht_detach(void) {
   hook_exec_stop();
   hook_thread_stop();
   if (!threads_quiet()) return EBUSY;
-  sys_own_empty(is_thread_memory); // and not unmapped: who still comes by reads zeros
+  hook_thread_keep_births();
+  sys_own_empty(is_kept); // and not unmapped: who still comes by reads zeros
   threads_empty_all();
   return error;
 }

@@ -26,7 +26,7 @@ struct start_chunk {
   struct start starts[STARTS_A_CHUNK];
   char names[STARTS_A_CHUNK][THREAD_NAME_BYTES]; // no roots
 };
-static struct start_chunk *start_chunks;
+HT_KEPT static struct start_chunk *start_chunks; // a detach keeps some
 static struct start *starts_free;
 static struct lock starts_lock = LOCK_INIT(LOCK_RANK_STARTS);
 static pthread_key_t exit_key;
@@ -78,6 +78,43 @@ static void thread_ends(void *rounds) {
   else
     thread_exiting(thread);
 }
+
+// ---- detach: between its clone and the trampoline a thread is in the C library's code and knows nothing but its start
+
+static bool births_settle(struct start_chunk *chunk) {
+  bool waited_for = false;
+  for (struct start *start = chunk->starts; start < chunk->starts + STARTS_A_CHUNK; start++) {
+    if (!start->routine) continue;
+    waited_for = true;
+    start->name[0] = '\0';
+    start->behalf = (struct behalf_chain){0};
+  }
+  return waited_for;
+}
+
+void hook_thread_keep_births(void) {
+  lock_take(&starts_lock);
+  starts_free = NULL;
+  for (struct start_chunk **at = &start_chunks; *at;)
+    if (births_settle(*at))
+      at = &(*at)->next;
+    else
+      *at = (*at)->next;
+  lock_drop(&starts_lock);
+}
+
+bool hook_thread_is_kept(uintptr_t start) {
+  for (const struct start_chunk *chunk = start_chunks; chunk; chunk = chunk->next)
+    if ((uintptr_t)chunk == start) return true;
+  return false;
+}
+
+void hook_thread_kept_each(void (*visit)(uintptr_t start, uintptr_t end)) {
+  for (struct start_chunk *chunk = start_chunks; chunk; chunk = chunk->next)
+    visit((uintptr_t)chunk, (uintptr_t)(chunk + 1));
+}
+
+// ----
 
 struct lock *hook_thread_lock(void) {
   return &starts_lock;

@@ -272,6 +272,28 @@ def test_detach_leaves_programs_that_were_started_meanwhile(out):
     assert (reports["python"]["reason"], reports["cat"]["reason"]) == ("detach", "exit")
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["detached", "attached again"])
+def test_a_thread_that_is_being_born_at_the_detach(again, life, tmp_path):  # noqa: F811
+    """It knows nothing but the start that heaptide gave it, and takes that when heaptide is gone."""
+
+    def tell(process):
+        process.stdin.write("\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+
+    with bare([life("half_born.c")]) as process:
+        done("attach", process.pid, "--out", tmp_path / "first")
+        assert tell(process) == "held\n"
+        done("detach", tmp_path / "first")
+        if again:
+            done("attach", process.pid, "--out", tmp_path / "second")
+        assert tell(process) == "begun\n"
+        if again:
+            done("detach", tmp_path / "second")
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+
 def test_who_has_ended_is_not_asked(life, out):  # noqa: F811
     """A zombie is nobody to detach from, nor to ask for a snapshot."""
     with bare([life("asleep.c"), "poll"]) as process:
