@@ -145,6 +145,7 @@ test:
 	@PATH=$(CURDIR)/$(BUILD)/venv/bin:$$PATH .ci/interpreters || echo "test: CPython 3.14 could not be fetched: it is not among the Pythons of the tests"
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --force-reinstall .
 	$(MAKE) --no-print-directory check
+	tests/check/clang $(BUILD)/clang
 	$(MAKE) --no-print-directory unit
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
 	@$(if $(QUICK),true,$(MAKE) --no-print-directory bench-gate); benches=$$?; \

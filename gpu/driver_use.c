@@ -38,8 +38,9 @@ static void functions_find(void) {
 
 // Those that the library does not have may be in the next one.
 void driver_use_library_closed(void) {
-  bool gone = library_function_closed(&pool_functions[0]) | library_function_closed(&pool_functions[1]);
-  if (gone || !pool_functions[0]) __atomic_store_n(&pool_looked_for, false, __ATOMIC_RELEASE);
+  bool first_gone = library_function_closed(&pool_functions[0]);
+  bool second_gone = library_function_closed(&pool_functions[1]);
+  if (first_gone || second_gone || !pool_functions[0]) __atomic_store_n(&pool_looked_for, false, __ATOMIC_RELEASE);
 }
 
 static uint64_t pool_unused_ask(int device) {
