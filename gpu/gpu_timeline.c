@@ -31,10 +31,13 @@ static void series_add(uint8_t kind, uint32_t index) {
   series[series_count++].index = index;
 }
 
+static const char note_more_streams[] =
+    "more than 256 streams of GPUs were used: those beyond are not followed over time";
+static bool more_streams_said;
+
 static void more_streams(void) {
-  static bool said;
-  if (!said) report_note_add("more than 256 streams of GPUs were used: those beyond are not followed over time");
-  said = true;
+  if (!more_streams_said) report_note_add(note_more_streams);
+  more_streams_said = true;
 }
 
 // Frameworks make more streams than they use, all of them at first.
@@ -140,4 +143,6 @@ void gpu_timeline_fork_child(void) {
   point_count = 1;
   devices_followed = 0;
   period_ns = first_period_ns;
+  report_note_forget(note_more_streams);
+  more_streams_said = false;
 }

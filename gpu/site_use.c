@@ -15,10 +15,13 @@ bool site_use_init(void) {
   return gpu_sites != NULL;
 }
 
+static const char note_more_sites[] =
+    "device memory came from more than 4096 sites: those beyond are not followed over time";
+static bool more_sites_said;
+
 static struct gpu_site *not_followed(void) {
-  static bool said;
-  if (!said) report_note_add("device memory came from more than 4096 sites: those beyond are not followed over time");
-  said = true;
+  if (!more_sites_said) report_note_add(note_more_sites);
+  more_sites_said = true;
   return NULL;
 }
 
@@ -48,4 +51,6 @@ void site_use_forget(void) {
   __builtin_memset(gpu_sites, 0, gpu_site_count * sizeof *gpu_sites);
   __builtin_memset(places, 0, PLACES * sizeof *places);
   gpu_site_count = 0;
+  report_note_forget(note_more_sites);
+  more_sites_said = false;
 }

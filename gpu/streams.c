@@ -64,10 +64,13 @@ static uint32_t number_of(uintptr_t handle) {
   return handle == HIP_STREAM_PER_THREAD ? GPU_STREAM_PER_THREAD : ++streams_named;
 }
 
+static const char note_beyond[] =
+    "there were more than 4096 streams of GPUs: those beyond are counted with the last one";
+static bool beyond_said;
+
 static uint32_t beyond_the_last(void) {
-  static bool said;
-  if (!said) report_note_add("there were more than 4096 streams of GPUs: those beyond are counted with the last one");
-  said = true;
+  if (!beyond_said) report_note_add(note_beyond);
+  beyond_said = true;
   return GPU_STREAMS_MAX;
 }
 
@@ -150,4 +153,6 @@ bool streams_are_captured(void) {
 void streams_forget(void) {
   memset(gpu_devices, 0, sizeof gpu_devices);
   gpu_stream_count = streams_named = 0;
+  report_note_forget(note_beyond);
+  beyond_said = false;
 }

@@ -56,6 +56,7 @@ struct report {
 void report_init(const struct session *given) { session = given; }
 void report_flags_add(uint32_t flags) { __atomic_or_fetch(&process_flags, flags, __ATOMIC_RELAXED); }
 void report_note_add(const char *sentence) { notes_keep(sentence); }
+void report_note_forget(const char *sentence) { notes_forget(sentence); }
 void report_sections_set(const struct report_sections *sections) { front_sections = sections; }
 void report_python_arenas_set(uint64_t free_bytes) { python_arena_free_bytes = free_bytes; }
 

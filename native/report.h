@@ -25,6 +25,8 @@ void report_init(const struct session *session);
 void report_flags_add(uint32_t flags);
 // A sentence of a front end's for the notes of every report from now on; `sentence` stays. At most 8 are kept.
 void report_note_add(const char *sentence);
+// In the fork child, of one that was true of the parent alone.
+void report_note_forget(const char *sentence);
 // For the row `python arenas, free`.
 void report_python_arenas_set(uint64_t free_bytes);
 

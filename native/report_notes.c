@@ -13,6 +13,13 @@ void notes_keep(const char *sentence) {
   if (place < KEPT_MAX) kept[place] = sentence;
 }
 
+void notes_forget(const char *sentence) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < KEPT_MAX && kept[i]; i++)
+    if (kept[i] != sentence) kept[left++] = kept[i];
+  for (kept_count = left; left < KEPT_MAX; left++) kept[left] = NULL;
+}
+
 void notes_add(struct report_notes *notes, struct report_tables *tables, const char *sentence) {
   uint32_t ref = tables_string(tables, sentence);
   buffer_append(&notes->refs, &ref, sizeof ref);

@@ -17,6 +17,8 @@ void notes_collect(struct report_notes *notes, struct report_tables *tables, con
                    uint64_t unseen_calls);
 // Kept for every report; `sentence` stays.
 void notes_keep(const char *sentence);
+// In the fork child: what was kept of the parent and does not hold for its own record.
+void notes_forget(const char *sentence);
 void notes_write(const struct report_notes *notes, struct writer *writer);
 void notes_drop(struct report_notes *notes);
 

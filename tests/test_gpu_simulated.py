@@ -330,7 +330,13 @@ def test_streams_beyond_the_limit_keep_their_device(out):
 
 
 def test_what_is_not_followed_over_time_is_said(out):
-    report, _ = simulated_report("beyond_limits.c", out, "--gpu-timeline", "all", "--every", "10", "--depth", "64")
+    """Of the process alone that used so many, not of its child."""
+    options = ["--gpu-timeline", "all", "--every", "10", "--depth", "64"]
+    program, environment = build("beyond_limits.c")
+    run = heaptide_run.traced([program], out=out, options=options, env=environment)
+    assert run.status == 0, run.describe()
+    report, child = sorted(run.reports(*heaptide_run.EVERY_ROW), key=lambda report: not report["main"])
+    assert child["notes"] == []
     assert len(report["timeline"]["streams"]) == 256
     assert sum(row["kind"] == "device" for row in report["timeline"]["sites"]) == 4096
     assert sorted(report["notes"]) == [

@@ -1,4 +1,4 @@
-// More sites, and more streams that are used, than are followed over time.
+// More sites, and more streams that are used, than are followed over time; and a child that uses none.
 // simulated: 6
 #include "simulated.h"
 
@@ -19,5 +19,6 @@ int main(void) {
   }
   CHECK(fan_out(12));
   usleep(100000); // several samples
+  if (fork()) wait(NULL);
   return 0;
 }
