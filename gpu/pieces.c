@@ -242,19 +242,29 @@ static uint64_t gap_in(const struct container *container, const struct piece_lis
   return at < container->end && container->end - at > largest ? container->end - at : largest;
 }
 
-// A container and those mapped right behind it: a segment that expands is of many handles, and a piece may lie across
-// them. `*at` is then the first one behind. False: no pool's, or of another device.
+// NULL: not the device's memory, or not known.
+static const struct gpu_block *block_on(uint8_t device, const struct container *container) {
+  const struct gpu_block *block = block_find_locked(container->space, container->key);
+  return block && block->device == device && block->kind == HT_KIND_DEVICE ? block : NULL;
+}
+
+static bool is_right_behind(const struct container *container, const struct container *stretch) {
+  return stretch->space == SPACE_HANDLE && container->space == SPACE_HANDLE && container->start == stretch->end;
+}
+
+// A container and those of the device that are mapped right behind it: a segment that expands is of many handles, and a
+// piece may lie across them. `*at` is then the first one behind. False: no pool's, or of another device.
 static bool stretch_take(size_t *at, uint8_t device, struct container *stretch) {
-  bool is_pool = false, is_here = true;
-  *stretch = containers[*at];
-  do {
-    const struct gpu_block *block = block_find_locked(containers[*at].space, containers[*at].key);
-    is_pool |= block && block->flags & GPU_BLOCK_POOL;
-    is_here &= block && block->device == device;
-    stretch->end = containers[(*at)++].end;
-  } while (*at < container_count && stretch->space == SPACE_HANDLE && containers[*at].space == SPACE_HANDLE &&
-           containers[*at].start == stretch->end);
-  return is_pool && is_here;
+  bool is_pool = false;
+  *stretch = containers[(*at)++];
+  const struct gpu_block *block = block_on(device, stretch);
+  while (block) {
+    is_pool |= (block->flags & GPU_BLOCK_POOL) != 0;
+    bool goes_on = *at < container_count && is_right_behind(&containers[*at], stretch);
+    block = goes_on ? block_on(device, &containers[*at]) : NULL;
+    if (block) stretch->end = containers[(*at)++].end;
+  }
+  return is_pool;
 }
 
 uint64_t pieces_largest_gap_locked(uint8_t device) {

@@ -484,6 +484,12 @@ def test_a_gap_may_lie_across_handles(out):
     assert (event["live_bytes"], event["pool_gap_bytes"]) == (24 << 20, 12 << 20)
 
 
+def test_a_gap_ends_at_another_devices_memory(out):
+    report, _ = simulated_report("sim_gaps_shared.c", out)
+    events = [(event["device"], event["pool_gap_bytes"]) for event in report["gpu"]["out_of_memory"]["events"]]
+    assert events == [(0, 7 << 20), (1, 11 << 20)]
+
+
 ASKING_PYTHON = """
 import ctypes
 library, block = ctypes.CDLL("libamdhip64.so.6"), ctypes.c_void_p()
