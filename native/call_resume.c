@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sys.h"
+#include "sys_signal.h"
 
 #define SYSCALL_BYTES 2u // 0f 05
 #define MOV_BYTES 5u     // b8 imm32: mov $number, %eax
@@ -196,8 +196,63 @@ static void time_resume(long call, greg_t *registers) {
   }
 }
 
-void call_resume(long call, uintptr_t call_pc, greg_t *registers) {
-  if (registers[REG_RAX] != -EINTR) return;
+// ---- handlers of the program's that wait until ours has returned
+
+// Of the linker: where this library begins and ends in memory.
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+struct waiting {
+  bool any, interrupts; // one; one without SA_RESTART
+};
+
+static void waiting_add(struct waiting *waiting, int signal) {
+  struct sys_action action;
+  if (sys_action_set(signal, NULL, &action) != 0) return;
+  uintptr_t handler = (uintptr_t)action.handler, own = (uintptr_t)__ehdr_start;
+  if (handler == (uintptr_t)SIG_DFL || handler == (uintptr_t)SIG_IGN || handler - own < (uintptr_t)_end - own) return;
+  waiting->any = true;
+  waiting->interrupts |= !(action.flags & SA_RESTART);
+}
+
+static struct waiting waiting_find(const ucontext_t *interrupted) {
+  struct waiting waiting = {false, false};
+  uint64_t pending, blocked;
+  memcpy(&blocked, &interrupted->uc_sigmask, sizeof blocked);
+  if (sys_call3(SYS_rt_sigpending, (long)&pending, sizeof pending, 0) < 0) return waiting;
+  for (pending &= ~blocked; pending; pending &= pending - 1) waiting_add(&waiting, __builtin_ctzll(pending) + 1);
+  return waiting;
+}
+
+// Calls that only handlers with SA_RESTART let go on.
+static bool call_restarts(long call, const greg_t *registers) {
+  static const short calls[] = {SYS_read,    SYS_readv,  SYS_write,   SYS_writev, SYS_recvfrom,
+                                SYS_recvmsg, SYS_sendto, SYS_sendmsg, SYS_accept, SYS_accept4,
+                                SYS_connect, SYS_wait4,  SYS_waitid,  SYS_flock};
+  const unsigned wait_bitset = 9, flags = 128 | 256; // FUTEX_PRIVATE_FLAG, FUTEX_CLOCK_REALTIME
+  unsigned operation = (unsigned)registers[REG_RSI] & ~flags;
+  if (call == SYS_futex) return operation == 0 || operation == wait_bitset;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (calls[i] == call) return true;
+  return false;
+}
+
+// The kernel has put the thread back in front of the call that it slept in, since our handler has SA_RESTART.
+static bool is_before_call(long call, uintptr_t call_pc, const greg_t *registers) {
+  return call >= 0 && registers[REG_RAX] == call && (uintptr_t)registers[REG_RIP] + SYSCALL_BYTES == call_pc;
+}
+
+static void call_interrupt(greg_t *registers) {
+  registers[REG_RAX] = -EINTR;
+  registers[REG_RIP] += SYSCALL_BYTES;
+}
+
+void call_resume(long call, uintptr_t call_pc, ucontext_t *interrupted) {
+  greg_t *registers = interrupted->uc_mcontext.gregs;
+  struct waiting waiting = waiting_find(interrupted);
+  if (waiting.interrupts && is_before_call(call, call_pc, registers) && call_restarts(call, registers))
+    return call_interrupt(registers);
+  if (registers[REG_RAX] != -EINTR || waiting.any) return;
   call = call_number(registers, call, call_pc);
   if (!call_resumes(call)) return;
   time_resume(call, registers);

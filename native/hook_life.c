@@ -334,15 +334,13 @@ static void request_after_hook(int unused) {
 }
 
 // The sender put into `value` which system call it saw the thread asleep in, and where that returns to.
-static void call_go_on(const siginfo_t *info, greg_t *registers) {
+static void call_go_on(const siginfo_t *info, ucontext_t *interrupted) {
   uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
-  call_resume((long)(value >> REQUEST_PC_BITS), value & REQUEST_PC_MASK, registers);
+  call_resume((long)(value >> REQUEST_PC_BITS), value & REQUEST_PC_MASK, interrupted);
 }
 
-static void on_request(int signal, siginfo_t *info, void *context) {
-  (void)signal;
+static void request_take(const siginfo_t *info, void *context) {
   struct thread *thread = thread_tls;
-  call_go_on(info, ((ucontext_t *)context)->uc_mcontext.gregs);
   if (info->si_code != SI_QUEUE || sys_pid() != life_pid || !thread_recording()) return;
   if (thread && (thread->in_hook || thread->moving)) {
     ht_call_after_hook(thread, request_after_hook, 0);
@@ -354,6 +352,12 @@ static void on_request(int signal, siginfo_t *info, void *context) {
   }
 }
 
+static void on_request(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  request_take(info, context);
+  call_go_on(info, context);
+}
+
 static void watch(uint64_t now_ns) {
   checkpoint_watch(now_ns);
   if (snapshot_watch(now_ns) && thread_tls) ht_call_after_hook(thread_tls, request_after_hook, 0);
@@ -363,11 +367,12 @@ static void watch(uint64_t now_ns) {
 
 static void signals_own(void) {
   static const int deadly[] = {SIGTERM, SIGINT, SIGHUP}, faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) hook_signal_own(deadly[i], on_deadly_signal, SA_RESTART);
+  for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+    hook_signal_own(deadly[i], on_deadly_signal, SA_RESTART, false);
   crash_stack = sys_map(CRASH_STACK_BYTES);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) hook_signal_own(faults[i], on_crash, SA_ONSTACK);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) hook_signal_own(faults[i], on_crash, SA_ONSTACK, false);
   request_stack = sys_map(CRASH_STACK_BYTES);
-  if (request_stack) hook_signal_own(REQUEST_SIGNAL, on_request, SA_RESTART | SA_ONSTACK);
+  if (request_stack) hook_signal_own(REQUEST_SIGNAL, on_request, SA_RESTART | SA_ONSTACK, true);
 }
 
 extern int __cxa_atexit(void (*)(void *), void *, void *);

@@ -10,6 +10,7 @@
 struct own_action {
   void (*handler)(int, siginfo_t *, void *); // NULL: the signal is the program's alone
   int flags;
+  bool blocks_all; // signals, while it runs
 };
 static struct own_action own_actions[_NSIG];
 // What the program believes to be installed while our handler is; flags and mask as it set them.
@@ -25,12 +26,13 @@ static bool is_own(int signal, const struct sigaction *action) {
 static void own_install(int signal) {
   struct sigaction own = {.sa_sigaction = own_actions[signal].handler,
                           .sa_flags = SA_SIGINFO | own_actions[signal].flags};
+  if (own_actions[signal].blocks_all) sigfillset(&own.sa_mask);
   real.sigaction(signal, &own, NULL);
 }
 
-void hook_signal_own(int signal, void (*handler)(int, siginfo_t *, void *), int flags) {
+void hook_signal_own(int signal, void (*handler)(int, siginfo_t *, void *), int flags, bool blocks_all) {
   struct sigaction now;
-  own_actions[signal] = (struct own_action){handler, flags};
+  own_actions[signal] = (struct own_action){handler, flags, blocks_all};
   if (real.sigaction(signal, NULL, &now) != 0 || now.sa_handler != SIG_DFL) return;
   believed[signal] = now;
   is_replaced[signal] = sys_action_set(signal, NULL, &replaced[signal]) == 0;

@@ -122,13 +122,13 @@ static void stop_handler(int signal, siginfo_t *info, void *context) {
   ucontext_t *interrupted = context;
   greg_t *registers = interrupted->uc_mcontext.gregs;
   if (!slot) { // it came so late that the stop is over; the call was interrupted all the same
-    call_resume(-1, 0, registers);
+    call_resume(-1, 0, interrupted);
   } else if (!at_work(slot)) {
     for (int i = 0; i < STOP_REGISTERS; i++) slot->registers[i] = (uintptr_t)registers[i];
     slot->stack_pointer = (uintptr_t)registers[REG_RSP];
     vector_note(slot, interrupted->uc_mcontext.fpregs);
     park(slot, turn);
-    call_resume(slot->call, slot->call_pc, registers);
+    call_resume(slot->call, slot->call_pc, interrupted);
   }
   __atomic_sub_fetch(&stop.inside, 1, __ATOMIC_SEQ_CST);
 }

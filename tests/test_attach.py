@@ -272,6 +272,19 @@ def test_detach_leaves_programs_that_were_started_meanwhile(out):
     assert (reports["python"]["reason"], reports["cat"]["reason"]) == ("detach", "exit")
 
 
+@pytest.mark.parametrize("call, most", [("pause", 5), ("poll", 5), ("read", 15)])
+def test_a_signal_that_comes_while_a_thread_is_stopped_interrupts_its_call(call, most, life, out):  # noqa: F811
+    """Once for nearly each of 30 snapshots, it did not. What comes at the very end of a stop may still be late; and the
+    thread has to be seen asleep where its call is one that SA_RESTART lets go on."""
+    with bare([life("interrupted.c"), call, "4"]) as process:
+        done("attach", process.pid, "--out", out)
+        for _ in range(30):
+            run = command("snapshot", out)
+            assert run.status in (0, 2), run.describe()  # 2: it has ended
+        command("detach", out)
+        assert int(process.stdout.readline()) <= most and process.wait(20) == 0
+
+
 @pytest.mark.parametrize("again", [False, True], ids=["detached", "attached again"])
 def test_a_thread_that_is_being_born_at_the_detach(again, life, tmp_path):  # noqa: F811
     """It knows nothing but the start that heaptide gave it, and takes that when heaptide is gone."""

@@ -1,4 +1,4 @@
-// sources: native/call_resume.c native/sys.c native/lock.c
+// sources: native/call_resume.c native/sys.c native/sys_signal.c native/lock.c
 // Which call a handler interrupted: calls that are made as glibc 2.41 makes those that a thread may be cancelled in.
 #include "call_resume.h"
 
@@ -41,7 +41,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
   greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
   interruptions++;
   last_pc = (uintptr_t)registers[REG_RIP];
-  call_resume(seen, seen_pc, registers);
+  call_resume(seen, seen_pc, context);
 }
 
 static void storm_begin(void) {
