@@ -499,6 +499,10 @@ void ht_discard(struct thread *thread, uintptr_t start, size_t size_bytes) {
 void ht_deferred_run(struct thread *thread) {
   while (thread->deferred_used) {
     ht_hook_begin(thread);
+    if (!thread->deferred_used) { // a handler's own hook came in between and has done it all
+      thread->in_hook = 0;
+      return;
+    }
     struct deferred_call call = thread->deferred[0];
     for (int i = 1; i < thread->deferred_used; i++) thread->deferred[i - 1] = thread->deferred[i];
     thread->deferred_used--;
