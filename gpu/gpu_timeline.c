@@ -33,18 +33,12 @@ static void series_add(uint8_t kind, uint32_t index) {
 
 static const char note_more_streams[] =
     "more than 256 streams of GPUs were used: those beyond are not followed over time";
-static bool more_streams_said;
-
-static void more_streams(void) {
-  if (!more_streams_said) report_note_add(note_more_streams);
-  more_streams_said = true;
-}
 
 // Frameworks make more streams than they use, all of them at first.
 static void streams_find(void) {
   for (uint32_t i = 0; i < gpu_stream_count; i++) {
     if (stream_is_followed[i] || !gpu_streams[i].use.allocations) continue;
-    if (streams_followed == GPU_STREAMS_FOLLOWED) return more_streams();
+    if (streams_followed == GPU_STREAMS_FOLLOWED) return report_note_add(note_more_streams);
     stream_is_followed[i] = true;
     streams_followed++;
     series_add(HT_GPU_ROW_STREAM, i);
@@ -144,5 +138,4 @@ void gpu_timeline_fork_child(void) {
   devices_followed = 0;
   period_ns = first_period_ns;
   report_note_forget(note_more_streams);
-  more_streams_said = false;
 }

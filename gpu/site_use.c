@@ -17,19 +17,12 @@ bool site_use_init(void) {
 
 static const char note_more_sites[] =
     "device memory came from more than 4096 sites: those beyond are not followed over time";
-static bool more_sites_said;
-
-static struct gpu_site *not_followed(void) {
-  if (!more_sites_said) report_note_add(note_more_sites);
-  more_sites_said = true;
-  return NULL;
-}
 
 static struct gpu_site *entry_of(site_id site) {
   uint32_t at = (uint32_t)(site.value * 0x9E3779B97F4A7C15ull >> 32) % PLACES;
   while (places[at] && gpu_sites[places[at] - 1].site.value != site.value) at = (at + 1) % PLACES;
   if (!places[at]) {
-    if (gpu_site_count == GPU_SITES_MAX) return not_followed();
+    if (gpu_site_count == GPU_SITES_MAX) return report_note_add(note_more_sites), NULL;
     gpu_sites[gpu_site_count++].site = site;
     places[at] = (uint16_t)gpu_site_count;
   }
@@ -52,5 +45,4 @@ void site_use_forget(void) {
   __builtin_memset(places, 0, PLACES * sizeof *places);
   gpu_site_count = 0;
   report_note_forget(note_more_sites);
-  more_sites_said = false;
 }

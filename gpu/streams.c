@@ -66,16 +66,9 @@ static uint32_t number_of(uintptr_t handle) {
 
 static const char note_beyond[] =
     "there were more than 4096 streams of GPUs: those beyond are counted with the last one";
-static bool beyond_said;
-
-static uint32_t beyond_the_last(void) {
-  if (!beyond_said) report_note_add(note_beyond);
-  beyond_said = true;
-  return GPU_STREAMS_MAX;
-}
 
 static uint32_t stream_add_locked(uintptr_t handle, int device) {
-  if (gpu_stream_count == GPU_STREAMS_MAX) return beyond_the_last();
+  if (gpu_stream_count == GPU_STREAMS_MAX) return report_note_add(note_beyond), GPU_STREAMS_MAX;
   struct gpu_stream *stream = &gpu_streams[gpu_stream_count];
   *stream = (struct gpu_stream){.handle = handle, .number = number_of(handle), .device = device_index(device)};
   return ++gpu_stream_count;
@@ -154,5 +147,4 @@ void streams_forget(void) {
   memset(gpu_devices, 0, sizeof gpu_devices);
   gpu_stream_count = streams_named = 0;
   report_note_forget(note_beyond);
-  beyond_said = false;
 }

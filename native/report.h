@@ -23,7 +23,8 @@ void report_init(const struct session *session);
 
 // HT_PROCESS_FORKED, _PYTHON, _ATTACHED as they become true.
 void report_flags_add(uint32_t flags);
-// A sentence of a front end's for the notes of every report from now on; `sentence` stays. At most 8 are kept.
+// A sentence of a front end's for the notes of every report from now on; `sentence` stays, and stands
+// there once however often it is added. At most 8 are kept.
 void report_note_add(const char *sentence);
 // In the fork child, of one that was true of the parent alone.
 void report_note_forget(const char *sentence);

@@ -9,6 +9,9 @@ static const char *kept[KEPT_MAX];
 static uint32_t kept_count;
 
 void notes_keep(const char *sentence) {
+  for (uint32_t i = 0; i < KEPT_MAX && kept[i]; i++)
+    if (kept[i] == sentence) return;
+  if (__atomic_load_n(&kept_count, __ATOMIC_RELAXED) >= KEPT_MAX) return;
   uint32_t place = __atomic_fetch_add(&kept_count, 1, __ATOMIC_RELAXED);
   if (place < KEPT_MAX) kept[place] = sentence;
 }

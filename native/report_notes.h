@@ -15,7 +15,7 @@ void notes_add(struct report_notes *notes, struct report_tables *tables, const c
 // Those of the scan and of the recorder's limits.
 void notes_collect(struct report_notes *notes, struct report_tables *tables, const struct scan_result *scan,
                    uint64_t unseen_calls);
-// Kept for every report; `sentence` stays.
+// Kept for every report, once; `sentence` stays.
 void notes_keep(const char *sentence);
 // In the fork child: what was kept of the parent and does not hold for its own record.
 void notes_forget(const char *sentence);
